@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "engine/base/arena.h"
-#include "engine/base/env.h"
+#include "engine/triggers.h"
+#include "engine/watch.h"
 
 struct net_control_entry {
   struct base_arena *arena; /* of all that WATCH says, and of the entry */
@@ -27,11 +27,13 @@ struct net_control {
   struct net_control_entry **changes;
   size_t change_count, change_capacity;
   unsigned held;
+  struct net_triggers *triggers;
 };
 
 struct net_control *net_control_new(struct net_sensor *sensor) {
   struct net_control *control = base_xcalloc(1, sizeof *control);
   control->sensor = sensor;
+  control->triggers = net_triggers_new(sensor);
   control->bucket_count = 16;
   control->buckets = base_xcalloc(control->bucket_count, sizeof *control->buckets);
   return control;
@@ -40,49 +42,18 @@ struct net_control *net_control_new(struct net_sensor *sensor) {
 void net_control_free(struct net_control *control) {
   if (control == NULL) return;
   BASE_CHECK(control->count == 0, "control-held");
+  net_triggers_free(control->triggers);
   free(control->buckets);
   free(control->changes);
   free(control);
 }
 
-/* --- what watches say */
-
-static uint64_t hash_of(const struct net_watch *watch) {
-  uint64_t hash = base_hash_u64((uint64_t)watch->every, (uint64_t)watch->starts_only);
-  hash = base_hash_u64((uint64_t)watch->origin, hash);
-  for (const char *at = watch->relation; *at; at++)
-    hash = base_hash_u64((uint64_t)(*at | 0x20), hash); /* names are the same in any case */
-  for (uint32_t i = 0; i < watch->object_count; i++)
-    hash = base_hash_u64((uint64_t)watch->objects[i].value.i, hash + watch->objects[i].pattern);
-  return hash;
-}
-
-static bool is_same(const struct net_watch *a, const struct net_watch *b) {
-  if (strcasecmp(a->relation, b->relation) != 0 || a->starts_only != b->starts_only ||
-      a->every != b->every || a->origin != b->origin || a->object_count != b->object_count)
-    return false;
-  for (uint32_t i = 0; i < a->object_count; i++)
-    if (strcasecmp(a->objects[i].domain, b->objects[i].domain) != 0 ||
-        a->objects[i].value.i != b->objects[i].value.i ||
-        a->objects[i].pattern != b->objects[i].pattern)
-      return false;
-  return true;
-}
-
 static struct net_control_entry *entry_new(const struct net_watch *watch, uint64_t hash) {
   struct base_arena *arena = base_arena_new();
   struct net_control_entry *entry = BASE_NEW(arena, struct net_control_entry);
-  struct net_watch_object *objects =
-      BASE_NEW_ARRAY(arena, watch->object_count + 1, struct net_watch_object);
-  for (uint32_t i = 0; i < watch->object_count; i++) {
-    objects[i] = watch->objects[i];
-    objects[i].domain = base_arena_strdup(arena, watch->objects[i].domain);
-  }
   entry->arena = arena;
   entry->hash = hash;
-  entry->watch = *watch;
-  entry->watch.relation = base_arena_strdup(arena, watch->relation);
-  entry->watch.objects = objects;
+  net_watch_copy(arena, watch, &entry->watch);
   return entry;
 }
 
@@ -149,9 +120,10 @@ static void change(struct net_control *control, struct net_control_entry *entry)
 
 struct net_control_entry *net_control_enable(struct net_control *control,
                                              const struct net_watch *watch) {
-  uint64_t hash = hash_of(watch);
+  uint64_t hash = net_watch_hash(watch);
   struct net_control_entry *entry = *place_of(control, hash);
-  while (entry && (entry->hash != hash || !is_same(&entry->watch, watch))) entry = entry->next;
+  while (entry && (entry->hash != hash || !net_watch_same(&entry->watch, watch)))
+    entry = entry->next;
   if (!entry) {
     if (control->count >= control->bucket_count) grow(control);
     struct net_control_entry **place = place_of(control, hash);
@@ -176,6 +148,10 @@ void net_control_hold(struct net_control *control) {
 void net_control_release(struct net_control *control) {
   BASE_CHECK(control->held > 0, "control-not-held-back");
   if (--control->held == 0) say(control);
+}
+
+struct net_triggers *net_control_triggers(struct net_control *control) {
+  return control->triggers;
 }
 
 /* --- looking */

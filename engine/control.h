@@ -20,6 +20,7 @@
 
 struct net_control;
 struct net_control_entry;
+struct net_triggers;
 
 struct net_control *net_control_new(struct net_sensor *sensor);
 /* Nobody holds a watch any more. */
@@ -32,6 +33,8 @@ void net_control_disable(struct net_control *control, struct net_control_entry *
 void net_control_hold(struct net_control *control);
 void net_control_release(struct net_control *control);
 const struct net_watch *net_control_watch(const struct net_control_entry *entry);
+/* What has samples taken; it goes with CONTROL. */
+struct net_triggers *net_control_triggers(struct net_control *control);
 /* How many watches there are; calls EACH with each of them and how many hold it. */
 size_t net_control_count(const struct net_control *control);
 void net_control_each(const struct net_control *control,

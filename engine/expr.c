@@ -18,8 +18,8 @@
  * running allocates nothing unless the program is deeper than SHALLOW.
  *
  * What this does not do: types (netgen), short cuts in evaluation (a condition is computed whole),
- * printing (expr_print.c), and the operations on strings, times and temporal values (expr_string.c,
- * expr_time.c, expr_temporal.c, expr_compare.c).                                                                      */
+ * printing (expr_print.c), and the operations on strings, bytes, times and temporal values (expr_string.c, expr_text.c,
+ * expr_bytes.c, expr_time.c, expr_temporal.c, expr_compare.c).                                               */
 #include "engine/expr.h"
 
 #include <math.h>
@@ -95,6 +95,14 @@ static const struct net_op_info op_table[NET_OP_COUNT] = {
     [NET_OP_MATCHES] = OP("s", 't', false, "matches"),
     [NET_OP_FINDS] = OP("s", 't', true, "finds"),
     [NET_OP_CAPTURE] = OP("si", 's', true, "capture"),
+    [NET_OP_BYTES_LEFT] = OP("si", 's', true, "left"),
+    [NET_OP_BYTES_RIGHT] = OP("si", 's', true, "right"),
+    [NET_OP_BYTES_LENGTH] = OP("s", 'i', false, "length"),
+    [NET_OP_BYTES_SUBSTRING] = OP("sii", 's', true, "substring"),
+    [NET_OP_BYTES_POSITION] = OP("ss", 'i', false, "position"),
+    [NET_OP_BYTES_TO_S] = OP("s", 's', false, "text"),
+    [NET_OP_HEX] = OP("s", 's', false, "hex"),
+    [NET_OP_UNHEX] = OP("s", 's', true, "unhex"),
     [NET_OP_DURATION] = OP("", 'm', false, "duration"),
     [NET_OP_T_NEG] = OP("m", 'm', false, "-"),
     [NET_OP_T_ADD] = OP("mm", 'm', true, "+"),
@@ -152,6 +160,8 @@ const char *net_eval_error_text(enum net_eval_error error) {
       return "the value is out of the range of its type";
     case NET_EVAL_TEXT:
       return "a string that is no number";
+    case NET_EVAL_HEX:
+      return "a string that has no bytes in hexadecimal digits";
     case NET_EVAL_COUNT:
       return "a negative number of characters, or a part before the first,";
     case NET_EVAL_REGEX:
@@ -563,6 +573,10 @@ static enum net_eval_error perform(const struct machine *machine, const struct n
     case NET_OP_TRIM: case NET_OP_SUBSTRING: case NET_OP_POSITION: case NET_OP_SUBSTITUTE:
     case NET_OP_SPLIT: case NET_OP_MATCHES: case NET_OP_FINDS: case NET_OP_CAPTURE:
       return net_string_operation(machine->program, step, args);
+    case NET_OP_BYTES_LEFT: case NET_OP_BYTES_RIGHT: case NET_OP_BYTES_LENGTH:
+    case NET_OP_BYTES_SUBSTRING: case NET_OP_BYTES_POSITION: case NET_OP_BYTES_TO_S:
+    case NET_OP_HEX: case NET_OP_UNHEX:
+      return net_bytes_operation(machine->program, step, args);
     case NET_OP_T_COMPARE:
       return net_temporal_compare(machine->program, (enum net_comparison)step->i, machine->moment,
                                   args);

@@ -28,7 +28,7 @@ enum net_op {
   /* pushes */
   NET_OP_INTEGER,       /* .i */
   NET_OP_FLOAT,         /* .f */
-  NET_OP_STRING,        /* .s */
+  NET_OP_STRING,        /* .s; .slot 1: shown as bytes */
   NET_OP_TRUTH,         /* .i: 0, 1, 2 */
   NET_OP_CONST_INSTANT, /* .instant */
   NET_OP_SLOT,          /* one slot: integer, float, string */
@@ -87,6 +87,15 @@ enum net_op {
   NET_OP_MATCHES,    /* .s = pattern (pattern.h) -> truth */
   NET_OP_FINDS, /* .regex (regex.h), anywhere in a string -> truth; fails where that takes too long */
   NET_OP_CAPTURE, /* string, number of a group of .regex: what that stands for; so does this */
+  /* bytes, which are strings of the table like others; positions count bytes */
+  NET_OP_BYTES_LEFT,
+  NET_OP_BYTES_RIGHT,
+  NET_OP_BYTES_LENGTH,
+  NET_OP_BYTES_SUBSTRING,
+  NET_OP_BYTES_POSITION,
+  NET_OP_BYTES_TO_S, /* a text, escaped where they are none (base/bytes.h) */
+  NET_OP_HEX,        /* digits; .i = 1: as CSV writes them */
+  NET_OP_UNHEX,      /* of such a string; fails when it is none */
   /* temporal values */
   NET_OP_DURATION, /* pushes (0 1 1 0): the time since its own tuple's start */
   NET_OP_T_NEG,
@@ -168,6 +177,7 @@ enum net_eval_error {
   NET_EVAL_FORM,      /* a temporal value that is no ratio of linear functions */
   NET_EVAL_RANGE,     /* conversion out of range */
   NET_EVAL_TEXT,      /* a string that is no number */
+  NET_EVAL_HEX,       /* a string that has no bytes in hexadecimal */
   NET_EVAL_COUNT,     /* a negative number of characters, a part before the first */
   NET_EVAL_REGEX,     /* a regular expression that a text takes too long for */
   NET_EVAL_CUT,       /* a condition that would cut a period whose ends are uncertain */

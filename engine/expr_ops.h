@@ -2,7 +2,7 @@
  * expr.c and expr_print.c only.
  *
  * A signature names the operands from the bottom up, then the one result: i integer, f float,
- * s string, t truth, x instant, m temporal; a (only as a result) is a slot whose type the program
+ * s string or bytes, t truth, x instant, m temporal; a (only as a result) is a slot whose type the program
  * does not say: integer, float or string.                                                          */
 #ifndef NET_EXPR_OPS_H
 #define NET_EXPR_OPS_H
@@ -39,6 +39,9 @@ enum net_eval_error net_string_operation(const struct net_program *program,
 /* Of these the ones that take texts apart or change them. expr_text.c. */
 enum net_eval_error net_text_operation(const struct net_program *program, enum net_op op,
                                        struct net_value *args);
+/* Steps on bytes. expr_bytes.c. */
+enum net_eval_error net_bytes_operation(const struct net_program *program,
+                                        const struct net_step *step, struct net_value *args);
 /* Steps on instants. expr_time.c. */
 enum net_eval_error net_time_operation(const struct net_step *step, struct net_value *args);
 /* The second form of a finished program, if it has one; the arena keeps its steps (of this size, so many

@@ -9,6 +9,7 @@
  * is not read back.                                                                                 */
 #include <stdlib.h>
 
+#include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/expr_ops.h"
 
@@ -151,6 +152,8 @@ static void print_slot(struct base_buffer *out, const struct net_layout *layout,
 static void print_leaf(const struct printer *printer, const struct net_step *step) {
   static const char *const truths[] = {"false", "unknown", "true"};
   struct base_buffer *out = printer->out;
+  size_t length;
+  const char *bytes;
   switch (step->op) {
     case NET_OP_INTEGER:
       base_buffer_int(out, step->i);
@@ -159,7 +162,12 @@ static void print_leaf(const struct printer *printer, const struct net_step *ste
       base_buffer_double(out, step->f);
       return;
     case NET_OP_STRING:
-      print_string(out, printer->program->strings, step->s);
+      if (step->slot == 0) {
+        print_string(out, printer->program->strings, step->s);
+        return;
+      }
+      bytes = base_strings_text(printer->program->strings, step->s, &length);
+      base_buffer_bytes_constant(out, bytes, length);
       return;
     case NET_OP_TRUTH:
       base_buffer_puts(out, truths[step->i]);
@@ -209,6 +217,8 @@ static const char *function_name(const struct net_step *step) {
       return spans[step->i];
     case NET_OP_CHRONON:
       return chronons[step->i];
+    case NET_OP_HEX:
+      return step->i == 1 ? "ascii" : "hex";
     case NET_OP_INTEGER_FITS:
       return step->i == 1 ? "i1" : step->i == 2 ? "i2" : step->i == 4 ? "i4" : "i8";
     default:

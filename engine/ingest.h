@@ -102,6 +102,9 @@ struct net_sensor_class {
   /* WATCH lives until it is disabled; its strings are ids of the network's table, and stay. */
   void (*enable)(struct net_sensor *sensor, const struct net_watch *watch);
   void (*disable)(struct net_sensor *sensor, const struct net_watch *watch);
+  /* A sample is to be taken now of what has the values of WATCH's objects, and is watched; of all that is, if it
+   * has none. What is asked for again before it was taken is taken once. May be NULL. */
+  void (*sample)(struct net_sensor *sensor, const struct net_watch *watch);
 };
 
 #endif

@@ -97,6 +97,7 @@ static bool same_field(const struct net_field *field, const union net_slot *a,
     case NET_FLOAT:
       return a[slot].f == b[slot].f;
     case NET_STRING:
+    case NET_BYTES:
     case NET_NAME:
       return a[slot].s == b[slot].s;
     case NET_TEMPORAL:
@@ -155,6 +156,7 @@ static uint64_t hash_field(const struct net_field *field, const union net_slot *
     case NET_FLOAT:
       return hash_double(row[slot].f, hash);
     case NET_STRING:
+    case NET_BYTES:
     case NET_NAME:
       return base_hash_u64(row[slot].s, hash);
     case NET_TEMPORAL:
@@ -207,6 +209,7 @@ int net_field_compare(const struct net_field *field, const struct base_strings *
     case NET_FLOAT:
       return order_doubles(a[slot].f, b[slot].f);
     case NET_STRING:
+    case NET_BYTES:
     case NET_NAME:
       return a[slot].s == b[slot].s ? 0 : base_strings_compare(strings, a[slot].s, b[slot].s);
     case NET_TEMPORAL:
@@ -242,7 +245,7 @@ void net_row_mark_strings(const struct net_layout *layout, struct base_strings *
                           const union net_slot *row) {
   for (uint32_t i = 0; i < layout->field_count; i++) {
     enum net_base_type base = layout->fields[i].type.base;
-    if (base == NET_STRING || base == NET_NAME) {
+    if (net_type_is_interned(base)) {
       base_strings_mark(strings, row[layout->fields[i].slot].s);
     }
   }

@@ -13,6 +13,7 @@
 #include "engine/base/status.h"
 #include "engine/batch.h"
 #include "engine/expr.h"
+#include "engine/key.h"
 #include "engine/store.h"
 
 struct net_network;
@@ -106,12 +107,10 @@ void net_access_each_watch(const struct net_node *access,
  * with MORE behind it.                                                                              */
 void net_access_set_passed(struct net_node *access, net_chronon checkpoint);
 /* Event-to-period: records (event rows) become periods of OUT (same fields); a record opens a period
- * for its entity, the values of the BY_COUNT fields BY, and closes the previous one. None: all records are
- * of one entity.                                                                                    */
+ * for its entity, the values of its key BY, and closes the previous one. */
 struct net_node *net_create_event_to_period(struct net_network *network, const char *name,
                                             const struct net_layout *in,
-                                            const struct net_layout *out, const uint32_t *by,
-                                            size_t by_count);
+                                            const struct net_layout *out, const struct net_key *by);
 /* Calls EACH with the latest period, which is open, of every entity of an event-to-period node. */
 void net_periods_each_open(const struct net_node *periods,
                            void (*each)(void *context, const struct net_layout *layout,
@@ -121,8 +120,8 @@ void net_periods_each_open(const struct net_node *periods,
  * there, NET_ROUND: a round ends) become periods of OUT (same fields). BY as above.                 */
 struct net_node *net_create_samples_to_period(struct net_network *network, const char *name,
                                               const struct net_layout *in,
-                                              const struct net_layout *out, const uint32_t *by,
-                                              size_t by_count);
+                                              const struct net_layout *out,
+                                              const struct net_key *by);
 /* Of the records LOSSES are known, which must outlive the node; field PROCESS of a record names who made it
  * (negative: none does). Before the network runs. *DIVIDED is set if they divide what would be one period. */
 struct net_losses;
@@ -155,6 +154,7 @@ struct net_clock_params {
   int64_t every;
   bool origin_given; /* false: it does not tick */
   net_chronon origin;
+  net_chronon latest; /* as if a finite instant of an input; NET_BEGINNING: none */
 };
 struct net_node *net_create_clock(struct net_network *network, const char *name,
                                   const struct net_layout *layout,
@@ -388,6 +388,12 @@ struct net_node *net_create_order(struct net_network *network, const char *name,
 struct net_node *net_create_switch_disposition(struct net_network *network, const char *name,
                                                const struct net_layout *in,
                                                const struct net_layout *out);
+/* Trigger, a sink: each row of IN has the sensor behind CONTROL take a sample of WATCH's relation and objects, of
+ * which the last SLOT_COUNT get their values from the row's SLOTS. WATCH and SLOTS are copied. */
+struct net_node *net_create_trigger(struct net_network *network, const char *name,
+                                    const struct net_layout *in, struct net_control *control,
+                                    const struct net_watch *watch, const uint32_t *slots,
+                                    size_t slot_count);
 /* Sinks. CALLBACK sees every batch (display, collecting, subscription). */
 typedef enum base_status (*net_batch_fn)(void *context, const struct net_batch *batch);
 struct net_node *net_create_display(struct net_network *network, const char *name,

@@ -476,7 +476,7 @@ size_t net_rowmap_bytes(const struct net_rowmap *map) {
 void net_rowmap_mark_strings(const struct net_rowmap *map, struct base_strings *strings) {
   for (uint32_t f = 0; map->layout != NULL && f < map->layout->field_count; f++) {
     const struct net_field *field = &map->layout->fields[f];
-    bool text = field->type.base == NET_STRING || field->type.base == NET_NAME;
+    bool text = net_type_is_interned(field->type.base);
     if (!text || field->slot < map->first_slot || field->slot >= map->end_slot) continue;
     for (uint32_t i = 0; (i = net_rowmap_next(map, i)) < map->used; i++)
       base_strings_mark(strings, net_rowmap_row(map, i)[field->slot].s);

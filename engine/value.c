@@ -47,6 +47,9 @@ void net_type_print(struct base_buffer *out, struct net_type type) {
       base_buffer_putc(out, 'c');
       base_buffer_int(out, type.width);
       return;
+    case NET_BYTES:
+      base_buffer_puts(out, "bytes");
+      return;
     case NET_BOOL:
       base_buffer_puts(out, "bool");
       return;
@@ -93,10 +96,10 @@ bool net_type_parse(const char *text, struct net_type *ret) {
     const char *name;
     struct net_type type;
   } words[] = {
-      {"i1", {NET_INTEGER, 1}},        {"i2", {NET_INTEGER, 2}}, {"i4", {NET_INTEGER, 4}},
-      {"i8", {NET_INTEGER, 8}},        {"f4", {NET_FLOAT, 4}},   {"f8", {NET_FLOAT, 8}},
-      {"text", {NET_STRING, 0}},       {"bool", {NET_BOOL, 0}},  {"name", {NET_NAME, 0}},
-      {"temporal", {NET_TEMPORAL, 0}},
+      {"i1", {NET_INTEGER, 1}},  {"i2", {NET_INTEGER, 2}},        {"i4", {NET_INTEGER, 4}},
+      {"i8", {NET_INTEGER, 8}},  {"f4", {NET_FLOAT, 4}},          {"f8", {NET_FLOAT, 8}},
+      {"text", {NET_STRING, 0}}, {"bool", {NET_BOOL, 0}},         {"name", {NET_NAME, 0}},
+      {"bytes", {NET_BYTES, 0}}, {"temporal", {NET_TEMPORAL, 0}},
   };
   uint32_t width;
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -216,6 +219,7 @@ const char *net_value_check(const struct base_strings *strings, struct net_type 
       return slot.i != 0 && slot.i != 1 ? "neither false nor true" : NULL;
     case NET_TEMPORAL:
       return isfinite(slot.f) ? NULL : "not a finite number";
+    case NET_BYTES:
     case NET_INSTANT:
       return NULL;
   }

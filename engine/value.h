@@ -1,6 +1,6 @@
 /* Types, slots and values.
  *
- * A row is an array of 8-byte slots. Integers, floats, booleans, interned strings and names take one
+ * A row is an array of 8-byte slots. Integers, floats, booleans, interned strings, bytes and names take one
  * slot, an instant two (lo, hi), a temporal value four (n0, n1, d0, d1).                            */
 #ifndef NET_VALUE_H
 #define NET_VALUE_H
@@ -19,6 +19,7 @@ enum net_base_type {
   NET_NAME,     /* an entity, interned as type:minor#epoch@host */
   NET_TEMPORAL, /* a ratio of two linear functions of time: four slots, doubles */
   NET_INSTANT,  /* the times of a participant inside a combination: two slots */
+  NET_BYTES, /* any bytes, interned as strings are; behind the others, whose numbers stand in files */
 };
 
 struct net_type {
@@ -44,9 +45,14 @@ static inline uint32_t net_type_slots(enum net_base_type base) {
   return base == NET_TEMPORAL ? 4 : base == NET_INSTANT ? 2 : 1;
 }
 
+/* Is what a slot of BASE holds the id of an interned string? */
+static inline bool net_type_is_interned(enum net_base_type base) {
+  return base == NET_STRING || base == NET_NAME || base == NET_BYTES;
+}
+
 /* "i4", "c20", "text", "temporal": static or in a small ring? No: appended to OUT. */
 void net_type_print(struct base_buffer *out, struct net_type type);
-/* Reads i1 i2 i4 i8 f4 f8 cN text bool name temporal (case-insensitive). False: no such type. */
+/* Reads i1 i2 i4 i8 f4 f8 cN text bytes bool name temporal (case-insensitive). False: no such type. */
 bool net_type_parse(const char *text, struct net_type *ret);
 
 /* What is wrong with a value of TYPE that is to be stored, or NULL: integer out of the width's range,

@@ -28,8 +28,7 @@ bool net_wanted_is_all(const struct net_wanted *wanted) {
 
 /* Of type TYPE values can be listed; integers have bounds, too. */
 static bool can_be_listed(struct net_type type) {
-  return type.base == NET_INTEGER || type.base == NET_BOOL || type.base == NET_STRING ||
-         type.base == NET_NAME;
+  return type.base == NET_INTEGER || type.base == NET_BOOL || net_type_is_interned(type.base);
 }
 
 const struct net_wanted_domain *net_wanted_find(const struct net_wanted *wanted, const char *name) {
@@ -240,7 +239,7 @@ struct net_wanted net_wanted_copy(struct base_arena *arena, const struct net_wan
 void net_wanted_mark_strings(const struct net_wanted *wanted, struct base_strings *strings) {
   for (uint32_t i = 0; i < wanted->domain_count; i++) {
     const struct net_wanted_domain *domain = &wanted->domains[i];
-    if (domain->type.base != NET_STRING && domain->type.base != NET_NAME) continue;
+    if (!net_type_is_interned(domain->type.base)) continue;
     for (uint32_t k = 0; k < domain->count; k++) base_strings_mark(strings, domain->values[k].s);
   }
 }

@@ -23,16 +23,20 @@ static const struct ng_node *input_of(const struct ng_node *node, unsigned port)
   return input;
 }
 
-static enum base_status link(struct ng_builder *builder, const struct ng_node *node,
-                             unsigned port) {
-  if (node->taken_in || (node->self_join && port > 0)) return BASE_OK;
-  struct ng_built *from = ng_built_of(builder, input_of(node, port)),
-                  *to = ng_built_of(builder, node);
-  enum base_status status = net_link(from->node, to->node, port);
+static enum base_status link_to(struct ng_builder *builder, const struct ng_built *from,
+                                struct net_node *to, unsigned port) {
+  enum base_status status = net_link(from->node, to, port);
   if (status == BASE_OK && from->derived && builder->inputs->joined) {
-    builder->inputs->joined(builder->inputs->context, from->derived, to->node, port);
+    builder->inputs->joined(builder->inputs->context, from->derived, to, port);
   }
   return status;
+}
+
+static enum base_status link(struct ng_builder *builder, const struct ng_node *node,
+                             unsigned port) {
+  if (node->taken_in || node->triggered || (node->self_join && port > 0)) return BASE_OK;
+  return link_to(builder, ng_built_of(builder, input_of(node, port)),
+                 ng_built_of(builder, node)->node, port);
 }
 
 /* --- access */
@@ -109,18 +113,23 @@ static enum base_status build_alias(struct ng_builder *builder, const struct ng_
 
 /* --- unary nodes */
 
+/* Where NODE's by_columns are in the rows below. */
+static const uint32_t *by_fields(struct ng_builder *builder, const struct ng_node *node) {
+  uint32_t *fields = BASE_NEW_ARRAY(builder->arena, node->by_columns.count, uint32_t);
+  for (size_t i = 0; i < node->by_columns.count; i++)
+    fields[i] = ng_built_field(builder, node->inputs[0], node->by_columns.items[i]);
+  return fields;
+}
+
 static void build_event_to_period(struct ng_builder *builder, const struct ng_node *node) {
   struct ng_built *built = ng_built_of(builder, node),
                   *input = ng_built_of(builder, node->inputs[0]);
   built->layout =
       net_layout_new(builder->arena, NET_PERIOD, input->layout->fields, input->layout->field_count);
   built->index = input->index;
-  uint32_t by[2];
-  size_t by_count = 0;
-  if (node->by) by[by_count++] = ng_built_field(builder, node->inputs[0], node->by);
-  if (node->by_process) by[by_count++] = ng_built_field(builder, node->inputs[0], node->by_process);
+  struct net_key by = {by_fields(builder, node), node->by_columns.count};
   built->node = net_create_event_to_period(builder->network, ng_built_name(builder, node),
-                                           input->layout, built->layout, by, by_count);
+                                           input->layout, built->layout, &by);
 }
 
 static void build_selection(struct ng_builder *builder, const struct ng_node *node) {
@@ -214,10 +223,7 @@ static void build_aggregate(struct ng_builder *builder, const struct ng_node *no
   struct ng_built *built = ng_built_of(builder, node);
   const struct ng_query *query = node->query;
   ng_lay_out(builder, node);
-  uint32_t *by = BASE_NEW_ARRAY(builder->arena, node->by_columns.count, uint32_t);
-  for (size_t i = 0; i < node->by_columns.count; i++) {
-    by[i] = ng_built_field(builder, below, node->by_columns.items[i]);
-  }
+  const uint32_t *by = by_fields(builder, node);
   struct net_aggregate_more *more =
       BASE_NEW_ARRAY(builder->arena, node->more_count, struct net_aggregate_more);
   for (size_t i = 0; i < node->more_count; i++) {
@@ -302,16 +308,17 @@ static void build_costs(struct ng_builder *builder, const struct ng_node *node) 
   struct ng_built *built = ng_built_of(builder, node);
   built->layout = net_cost_layout(builder->arena, node->own.items[NET_COST_PROCESS]->type);
   built->index = ng_identity(builder, node->fields.count);
-  built->node = net_create_costs(
-      builder->network, ng_built_name(builder, node), ng_built_of(builder, records)->layout,
-      ng_built_field(builder, records, node->by), node->cost, built->layout, node->input_count > 1);
+  built->node = net_create_costs(builder->network, ng_built_name(builder, node),
+                                 ng_built_of(builder, records)->layout,
+                                 ng_built_field(builder, records, node->whose), node->cost,
+                                 built->layout, node->input_count > 1);
 }
 
 static void build_compensate(struct ng_builder *builder, const struct ng_node *node) {
   struct ng_built *built = ng_built_of(builder, node);
   lay_out_same(builder, node);
   built->node = net_create_compensate(builder->network, ng_built_name(builder, node), built->layout,
-                                      ng_built_field(builder, node->inputs[0], node->by),
+                                      ng_built_field(builder, node->inputs[0], node->whose),
                                       ng_built_of(builder, node->inputs[1])->layout);
 }
 
@@ -325,6 +332,7 @@ static void build_clock(struct ng_builder *builder, const struct ng_node *node) 
       .every = node->relation->every,
       .origin_given = query->origin_given || query->timeline == NET_TIMELINE_ABSTRACT,
       .origin = query->origin_given ? query->origin : 0,
+      .latest = ng_is_paced(query) ? query->named_last : NET_BEGINNING,
   };
   built->node =
       net_create_clock(builder->network, ng_built_name(builder, node), built->layout, &params);
@@ -490,21 +498,37 @@ static bool take_shared(struct ng_builder *builder, const struct ng_node *node, 
   return made != NULL;
 }
 
+/* Its trigger arc ends in a node of its own: there may be several, and the access node is below what makes periods. */
+static enum base_status build_trigger(struct ng_builder *builder, const struct ng_node *node,
+                                      struct net_control *control) {
+  const struct ng_node *input = node->inputs[0];
+  const struct ng_built *from = ng_built_of(builder, input);
+  uint32_t *slots = BASE_NEW_ARRAY(builder->arena, node->triggers.count + 1, uint32_t);
+  for (size_t i = 0; i < node->triggers.count; i++)
+    slots[i] = ng_slot_in(builder, input, node->triggers.items[i]);
+  const char *name = base_arena_printf(builder->arena, "%s %s", ng_built_name(builder, node),
+                                       node->relation->name);
+  struct net_node *trigger =
+      ng_watch_trigger(builder->network, builder->arena, node, name, control, from->layout, slots);
+  return link_to(builder, from, trigger, 0);
+}
+
 /* An access node's sensor is told what to watch; FRESH: the node was built now. Sampled relations have
  * theirs below the node that makes periods of the records. */
-static void watch(struct ng_builder *builder, const struct ng_node *node, bool fresh) {
+static enum base_status watch(struct ng_builder *builder, const struct ng_node *node, bool fresh) {
   const struct ng_inputs *inputs = builder->inputs;
   if (node->kind != NET_NODE_ACCESS || node->alias || node->single_row || node->times_only ||
       node->unasked || !node->relation->sensor || !inputs->control)
-    return;
+    return BASE_OK;
   struct net_control *control = inputs->control(inputs->context, node->relation);
-  if (!control) return;
+  if (!control) return BASE_OK;
   struct net_node *access = net_access_below(ng_built_of(builder, node)->node);
   BASE_CHECK(access, "access-above-sensor");
   const struct ng_node *objects = node->control ? node->inputs[0] : NULL;
   ng_watch(inputs, builder->arena, node, access, control,
            objects && fresh ? ng_built_of(builder, objects)->layout : NULL,
            objects ? ng_slot_in(builder, objects, node->control) : 0);
+  return node->triggered && fresh ? build_trigger(builder, node, control) : BASE_OK;
 }
 
 static enum base_status build(struct ng_builder *builder, const struct ng_node *node) {
@@ -516,11 +540,10 @@ static enum base_status build(struct ng_builder *builder, const struct ng_node *
     if (status != BASE_OK) return status;
   }
   if (take_shared(builder, node, &common)) {
-    watch(builder, node, false);
-    return BASE_OK;
+    return watch(builder, node, false);
   }
   enum base_status status = create(builder, node);
-  if (status == BASE_OK) watch(builder, node, true);
+  if (status == BASE_OK) status = watch(builder, node, true);
   if (status == BASE_OK) note_place(builder, node);
   if (status == BASE_OK) promise(builder, node);
   if (status == BASE_OK && common) offer(builder, node);

@@ -90,3 +90,31 @@ void ng_watch(const struct ng_inputs *inputs, struct base_arena *arena, const st
   watching.watch.object_count = watching.domain_count;
   watch_values(&watching, 0);
 }
+
+struct net_node *ng_watch_trigger(struct net_network *network, struct base_arena *arena,
+                                  const struct ng_node *node, const char *name,
+                                  struct net_control *control, const struct net_layout *in,
+                                  const uint32_t *slots) {
+  const struct net_field *fields = node->relation->layout->fields;
+  size_t most = node->relation->sensor->object_count, count = 0;
+  struct net_watch_object *objects =
+      BASE_NEW_ARRAY(arena, most + node->triggers.count + 1, struct net_watch_object);
+  for (size_t i = 0; i < most && node->watched; i++) {
+    uint32_t index = node->relation->sensor->objects[i];
+    const struct net_wanted_domain *domain = net_wanted_find(node->watched, fields[index].name);
+    bool brought = false;
+    for (size_t k = 0; k < node->triggers.count; k++)
+      brought = brought || node->trigger_domains[k] == index;
+    if (domain && domain->listed && domain->count == 1 && !brought)
+      objects[count++] = (struct net_watch_object){domain->name, domain->type, domain->values[0],
+                                                   domain->patterns && domain->patterns[0]};
+  }
+  for (size_t k = 0; k < node->triggers.count; k++) {
+    const struct net_field *field = &fields[node->trigger_domains[k]];
+    objects[count++] = (struct net_watch_object){.domain = field->name, .type = field->type};
+  }
+  const struct net_watch watch = {.relation = node->relation->name,
+                                  .objects = objects,
+                                  .object_count = (uint32_t)count};
+  return net_create_trigger(network, name, in, control, &watch, slots, node->triggers.count);
+}

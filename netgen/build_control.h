@@ -11,4 +11,11 @@ void ng_watch(const struct ng_inputs *inputs, struct base_arena *arena, const st
               struct net_node *access, struct net_control *control, const struct net_layout *in,
               uint32_t slot);
 
+/* A node in NETWORK, of a trigger arc of rows of IN, that has samples taken for NODE; SLOTS: where the values of
+ * node->triggers are. */
+struct net_node *ng_watch_trigger(struct net_network *network, struct base_arena *arena,
+                                  const struct ng_node *node, const char *name,
+                                  struct net_control *control, const struct net_layout *in,
+                                  const uint32_t *slots);
+
 #endif

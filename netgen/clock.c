@@ -9,7 +9,8 @@
  * Each input is read a second time, as it is stored and without its domains: what the rest of the query
  * does with it (selections, events for periods) must not change how far the clock ticks. A chain of
  * clocks ticks as one clock over all the inputs would (engine/nodes/clock.c). Other clocks of the query
- * say nothing. That there is an input is for analysis to see to. */
+ * say nothing. Where there are clocks alone, analysis adds an input that says how far time has come
+ * (ng_variable.paces), and the times that the statement names count as those of an input.            */
 #include "netgen/plan.h"
 
 static const struct net_type type_instant = {NET_INSTANT, 0};

@@ -51,7 +51,7 @@ static struct ng_node *costs_of(struct ng_plan *plan, const struct ng_variable *
   node->variable = variable;
   node->relation = variable->relation;
   node->cost = variable->cost;
-  node->by = records->own.items[ng_process_domain(variable->relation)];
+  node->whose = records->own.items[ng_process_domain(variable->relation)];
   node->own_start = ng_column_computed(plan, "at", type_instant, false);
   ng_columns_add(plan->arena, &node->own, ng_column_computed(plan, "Process", process, false));
   ng_columns_add(plan->arena, &node->own,
@@ -83,7 +83,7 @@ struct ng_node *ng_compensated(struct ng_plan *plan, const struct ng_query *quer
   }
   if (!costs) return periods;
   struct ng_node *node = ng_node_new(plan, NET_NODE_COMPENSATE, periods, costs);
-  node->by = whose;
+  node->whose = whose;
   node->own_stop = ng_column_new(plan, periods->stop->name, type_instant, true);
   ng_node_refresh(plan, node);
   return node;

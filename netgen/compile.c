@@ -39,6 +39,7 @@ static void compile_column(struct compiler *compiler, const struct ng_column *co
     case NET_INTEGER:
     case NET_FLOAT:
     case NET_STRING:
+    case NET_BYTES:
     case NET_NAME:
       break;
   }
@@ -70,6 +71,7 @@ static void compile_comparison(struct compiler *compiler, const struct ng_expr *
       op = NET_OP_F_COMPARE;
       break;
     case NET_STRING:
+    case NET_BYTES:
     case NET_NAME:
       op = NET_OP_S_COMPARE;
       break;
@@ -98,6 +100,7 @@ static void compile_conversion(struct compiler *compiler, const struct ng_expr *
   if (base == NET_FLOAT && to == NET_INTEGER) emit_op(compiler, NET_OP_F_TO_I);
   if (base == NET_STRING && to == NET_INTEGER) emit_op(compiler, NET_OP_S_TO_I);
   if (base == NET_STRING && to == NET_FLOAT) emit_op(compiler, NET_OP_S_TO_F);
+  if (base == NET_BYTES && to == NET_STRING) emit_op(compiler, NET_OP_BYTES_TO_S);
   bool single = base == NET_FLOAT && from->type.width == 4;
   if (to == NET_FLOAT && expr->type.width == 4 && !single) emit_op(compiler, NET_OP_F_TO_F4);
   if (to == NET_INTEGER && expr->type.width && expr->type.width < 8) {
@@ -148,12 +151,19 @@ static enum net_op arithmetic(const struct ng_expr *expr) {
   return NET_OP_I_NEG;
 }
 
+/* What asks for parts of a string asks bytes in bytes. */
+static void emit_of_string(struct compiler *compiler, const struct ng_expr *expr, enum net_op op,
+                           enum net_op of_bytes) {
+  emit_op(compiler, expr->args[0]->type.base == NET_BYTES ? of_bytes : op);
+}
+
 /* A string is its own text, so is a name. */
 static void compile_ascii(struct compiler *compiler, const struct ng_expr *expr) {
   enum net_base_type base = expr->args[0]->type.base;
   if (base == NET_INTEGER) emit_op(compiler, NET_OP_I_TO_S);
   if (base == NET_FLOAT) emit_op(compiler, NET_OP_F_TO_S);
   if (base == NET_BOOL) emit_op(compiler, NET_OP_B_TO_S);
+  if (base == NET_BYTES) emit_integer(compiler, NET_OP_HEX, 1);
 }
 
 static enum net_op of_instants(enum ng_op op) {
@@ -215,7 +225,9 @@ static void compile(struct compiler *compiler, const struct ng_expr *expr) {
       emit(compiler, (struct net_step){.op = NET_OP_FLOAT, .f = expr->real});
       break;
     case NG_STRING:
-      emit(compiler, (struct net_step){.op = NET_OP_STRING, .s = expr->string});
+      emit(compiler,
+           (struct net_step){
+               .op = NET_OP_STRING, .slot = expr->type.base == NET_BYTES, .s = expr->string});
       break;
     case NG_TRUTH:
       emit_integer(compiler, NET_OP_TRUTH, expr->integer ? NET_TRUE : NET_FALSE);
@@ -232,6 +244,12 @@ static void compile(struct compiler *compiler, const struct ng_expr *expr) {
     case NG_CONVERT:
       compile_conversion(compiler, expr);
       break;
+    case NG_HEX:
+      emit_op(compiler, NET_OP_HEX);
+      break;
+    case NG_UNHEX:
+      emit_op(compiler, NET_OP_UNHEX);
+      break;
     case NG_ASCII:
       compile_ascii(compiler, expr);
       break;
@@ -239,13 +257,13 @@ static void compile(struct compiler *compiler, const struct ng_expr *expr) {
       emit_op(compiler, NET_OP_CONCAT);
       break;
     case NG_LEFT:
-      emit_op(compiler, NET_OP_LEFT);
+      emit_of_string(compiler, expr, NET_OP_LEFT, NET_OP_BYTES_LEFT);
       break;
     case NG_RIGHT:
-      emit_op(compiler, NET_OP_RIGHT);
+      emit_of_string(compiler, expr, NET_OP_RIGHT, NET_OP_BYTES_RIGHT);
       break;
     case NG_LENGTH:
-      emit_op(compiler, NET_OP_LENGTH);
+      emit_of_string(compiler, expr, NET_OP_LENGTH, NET_OP_BYTES_LENGTH);
       break;
     case NG_LOWER:
       emit_op(compiler, NET_OP_LOWER);
@@ -257,10 +275,10 @@ static void compile(struct compiler *compiler, const struct ng_expr *expr) {
       emit_op(compiler, NET_OP_TRIM);
       break;
     case NG_SUBSTRING:
-      emit_op(compiler, NET_OP_SUBSTRING);
+      emit_of_string(compiler, expr, NET_OP_SUBSTRING, NET_OP_BYTES_SUBSTRING);
       break;
     case NG_POSITION:
-      emit_op(compiler, NET_OP_POSITION);
+      emit_of_string(compiler, expr, NET_OP_POSITION, NET_OP_BYTES_POSITION);
       break;
     case NG_SUBSTITUTE:
       emit_op(compiler, NET_OP_SUBSTITUTE);

@@ -45,6 +45,11 @@ static void print_watched(struct base_buffer *out, const struct ng_plan *plan,
                        node->relation->layout->fields[node->control_domain].name,
                        node->control->name);
   if (!any && !node->control) base_buffer_puts(out, "; watched: all");
+  for (size_t i = 0; i < node->triggers.count; i++)
+    base_buffer_printf(out, "%s%s of %s", i ? " and " : ", sampled at each row: ",
+                       node->relation->layout->fields[node->trigger_domains[i]].name,
+                       node->triggers.items[i]->name);
+  if (node->triggered && !node->triggers.count) base_buffer_puts(out, ", sampled at each row");
   if (!node->every) return;
   base_buffer_printf(out, ", sampled every %" PRId64 " from ", node->every);
   net_time_print(out, plan->timeline, node->origin);
@@ -157,17 +162,15 @@ void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
       print_access(out, plan, node);
       break;
     case NET_NODE_EVENT_TO_PERIOD:
-      if (node->by)
-        base_buffer_printf(out, "by %s%s%s", node->by->name, node->by_process ? ", " : "",
-                           node->by_process ? node->by_process->name : "");
-      else
-        base_buffer_puts(out, "single entity");
+      base_buffer_puts(out, node->by_columns.count ? "by " : "single entity");
+      print_columns(out, &node->by_columns);
       break;
     case NET_NODE_COSTS:
-      base_buffer_printf(out, "%" PRId64 " each, by %s", node->cost, node->by->name);
+      base_buffer_printf(out, "%" PRId64 " each, by %s", node->cost, node->whose->name);
       break;
     case NET_NODE_COMPENSATE:
-      base_buffer_printf(out, "%s without the costs, by %s", node->own_stop->name, node->by->name);
+      base_buffer_printf(out, "%s without the costs, by %s", node->own_stop->name,
+                         node->whose->name);
       break;
     case NET_NODE_CLOCK:
       base_buffer_printf(out, "%s: %s", node->relation->name, node->own_start->name);
@@ -306,7 +309,7 @@ void ng_explain_state(struct base_buffer *out, const struct ng_node *node) {
   const char *text = NULL;
   switch (node->kind) {
     case NET_NODE_EVENT_TO_PERIOD:
-      text = node->by ? "keys: one open period per entity" : "keys: one open period";
+      text = node->by_columns.count ? "keys: one open period per entity" : "keys: one open period";
       break;
     case NET_NODE_SELECTION:
       if (ng_expr_reads_open(node->expr)) text = "overlap: open rows not yet decided";

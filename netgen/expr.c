@@ -348,13 +348,14 @@ static bool string_can_fail(const struct ng_expr *expr, const struct known *args
   if (expr->op == NG_SUBSTRING) return args[2].range.lo < 0;
   if (expr->op == NG_SPLIT) return args[2].range.lo < 1;
   if (expr->op == NG_CAPTURE) return true;
-  return expr->op == NG_ASCII && expr->args[0]->type.base == NET_BOOL;
+  return expr->op == NG_UNHEX || (expr->op == NG_ASCII && expr->args[0]->type.base == NET_BOOL);
 }
 
 /* Can EXPR itself fail, whatever its operands do? */
 static bool itself_can_fail(const struct ng_expr *expr, const struct known *args,
                             struct range range) {
-  if (expr->type.base == NET_STRING && string_can_fail(expr, args)) return true;
+  bool string = expr->type.base == NET_STRING || expr->type.base == NET_BYTES;
+  if (string && string_can_fail(expr, args)) return true;
   if (expr->op == NG_SHIFT || expr->op == NG_FINDS || ng_expr_is_temporal_comparison(expr))
     return true;
   if (expr->type.base == NET_INTEGER && range.overflows) return true;

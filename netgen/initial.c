@@ -90,10 +90,9 @@ static struct ng_node *leaf(struct initial *initial, const struct ng_variable *v
     return credible(plan, variable, ng_compensated(plan, initial->query, variable, node));
   struct ng_node *periods = ng_node_new(plan, NET_NODE_EVENT_TO_PERIOD, node, NULL);
   periods->own_stop = stop;
-  uint32_t own[2];
-  size_t own_count = ng_entity_domains(relation, own);
-  if (own_count > 0) periods->by = node->own.items[own[0]];
-  if (own_count > 1) periods->by_process = node->own.items[own[1]];
+  for (size_t i = 0; i < relation->entity.count; i++)
+    ng_columns_add(initial->arena, &periods->by_columns,
+                   node->own.items[relation->entity.fields[i]]);
   ng_node_refresh(plan, periods);
   return credible(plan, variable, ng_compensated(plan, initial->query, variable, periods));
 }

@@ -72,6 +72,11 @@ struct ng_statistics {
 };
 /* Before the plan is transformed; STATISTICS is the caller's and stays. */
 void ng_plan_set_statistics(struct ng_plan *plan, const struct ng_statistics *statistics);
+/* Is the derived RELATION made of tuples of ON, by its definition or those of what it is made of? */
+typedef bool ng_depends(void *context, const struct ng_relation *relation,
+                        const struct ng_relation *on);
+/* Before the plan is transformed; CONTEXT is the caller's and stays. */
+void ng_plan_set_depends(struct ng_plan *plan, ng_depends *depends, void *context);
 /* Runs the passes that are not switched off (SWITCHES NULL: none is), in the order of rules.def. What planning costs is
  * counted from ng_plan_new on; the statuses, and DIAGS, are as with ng_plan_add_query. */
 enum base_status ng_plan_transform(struct ng_plan *plan, const struct ng_switches *switches,

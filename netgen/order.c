@@ -106,7 +106,7 @@ enum net_order ng_order_of(struct ng_plan *plan, const struct ng_node *node) {
     case NET_NODE_ACCESS:
       return of_access(plan, node);
     case NET_NODE_EVENT_TO_PERIOD:
-      return node->by ? order : NET_ORDER_BOTH;
+      return node->by_columns.count ? order : NET_ORDER_BOTH;
     case NET_NODE_AGGREGATE:
       if (node->aggregate->function == NET_AGG_EXTEND) return NET_ORDER_NONE;
       return node->by_columns.count ? order : NET_ORDER_BOTH;

@@ -224,8 +224,7 @@ static bool some_take_part_as_events(const struct ng_node *product, const struct
 }
 
 static void refresh_product(struct ng_plan *plan, struct ng_node *node) {
-  bool event = node->rule == NET_PRODUCT_FULL ||
-               some_take_part_as_events(node, node->inputs[0]) ||
+  bool event = node->rule == NET_PRODUCT_FULL || some_take_part_as_events(node, node->inputs[0]) ||
                some_take_part_as_events(node, node->inputs[1]);
   node->start = node->own_start;
   node->stop = event ? NULL : node->own_stop;
@@ -313,21 +312,6 @@ struct ng_node *ng_node_maker(const struct ng_node *projection, const struct ng_
   return NULL;
 }
 
-bool ng_entity_has_one(const struct ng_relation *relation, uint32_t domain) {
-  const struct ng_sensor *sensor = relation->sensor;
-  uint32_t own[2];
-  size_t count = ng_entity_domains(relation, own);
-  if (count == 0) return false;
-  for (size_t i = 0; i < count; i++)
-    if (domain == own[i]) return true;
-  bool outer = false;
-  for (size_t i = 0; sensor && i < sensor->object_count; i++) {
-    if (sensor->objects[i] == (uint32_t)relation->by) return outer;
-    outer = outer || sensor->objects[i] == domain;
-  }
-  return false;
-}
-
 size_t ng_plan_index(const struct ng_plan *plan, const struct ng_node *node) {
   size_t i = node->index;
   BASE_CHECK(i < plan->node_count && plan->nodes[i] == node, "node-in-plan");
@@ -397,12 +381,11 @@ static void each_reference(struct ng_node *node,
                            void (*each)(void *context, const struct ng_column **reference),
                            void *context) {
   const struct visit visit = {each, context};
-  const struct ng_column **const single[] = {&node->start_from, &node->stop_from, &node->by,
-                                             &node->by_process, &node->before,    &node->after,
-                                             &node->argument,   &node->where,     &node->when,
-                                             &node->unless,     &node->control};
+  const struct ng_column **const single[] = {
+      &node->start_from, &node->stop_from, &node->whose, &node->before, &node->after,
+      &node->argument,   &node->where,     &node->when,  &node->unless, &node->control};
   struct ng_columns *const several[] = {&node->sources, &node->by_columns, &node->as_events,
-                                        &node->untested};
+                                        &node->untested, &node->triggers};
   for (size_t i = 0; i < sizeof single / sizeof *single; i++) refer(&visit, single[i]);
   for (size_t i = 0; i < sizeof several / sizeof *several; i++) refer_all(&visit, several[i]);
   for (size_t i = 0; i < node->more_count; i++) refer(&visit, &node->more[i].argument);

@@ -105,7 +105,10 @@ struct ng_node {
   uint32_t control_domain; /* of the relation: what they are values of */
   int64_t every;           /* sampled at ORIGIN + k EVERY (rule clock-samples); 0: no matter when */
   net_chronon origin;
-  const char **also; /* names of other variables that read it (rule common-subnetworks) */
+  bool triggered;             /* sampled at each row of its input (rule triggered-samples), */
+  struct ng_columns triggers; /* ... of what has these values, columns of the input, */
+  uint32_t *trigger_domains;  /* ... in these domains of the relation */
+  const char **also;          /* names of other variables that read it (rule common-subnetworks) */
   size_t also_count, also_capacity;
   /* access, event-to-period, product, aggregate, alias, projection: the columns it makes */
   const struct ng_column *own_start, *own_stop;
@@ -113,12 +116,8 @@ struct ng_node {
   /* access, product: the columns it is to have; NULL: all. Indexed by column id */
   bool *keep;
   size_t keep_count;
-  /* event-to-period: NULL when all records are of one entity; costs, compensate: the process; aggregate: see
-   * by_columns */
-  const struct ng_column *by;
-  const struct ng_column
-      *by_process; /* event-to-period: BY tells apart what this one has; NULL: all */
-  int64_t cost;    /* costs: of one record */
+  const struct ng_column *whose; /* costs, compensate: the process */
+  int64_t cost;                  /* costs: of one record */
   /* selection, join (NULL: a product), apply */
   const struct ng_expr *expr;
   bool taken_in;    /* selection, apply: the join above does it (rule self-joins) */
@@ -185,8 +184,10 @@ struct ng_plan {
   bool may_speculate;                     /* see ng_plan_may_speculate */
   net_chronon known_until;                /* see ng_plan_known_until; NET_BEGINNING: nobody knows */
   const struct ng_statistics *statistics; /* NULL: nothing is known */
-  const struct ng_orders *orders;         /* of a trial; NULL: it is none (rules/product_order.c) */
-  const struct ng_switches *switches;     /* while rules run; NULL: all are on */
+  ng_depends *depends;                    /* see ng_plan_set_depends; NULL: nothing does */
+  void *depends_context;
+  const struct ng_orders *orders;     /* of a trial; NULL: it is none (rules/product_order.c) */
+  const struct ng_switches *switches; /* while rules run; NULL: all are on */
   struct ng_plan_query *queries;
   size_t query_count, query_capacity;
   struct ng_node **displays;
@@ -253,9 +254,6 @@ bool ng_node_is_own_period(const struct ng_node *node, const struct ng_column *s
                            const struct ng_column *stop);
 /* The apply below PROJECTION that makes COLUMN, with only selections and applies on the way, or NULL. */
 struct ng_node *ng_node_maker(const struct ng_node *projection, const struct ng_column *column);
-/* Do all records of one entity have the same value in DOMAIN of RELATION, whose records are made? Of the key,
- * and of what the object that is the key belongs to (struct ng_sensor). */
-bool ng_entity_has_one(const struct ng_relation *relation, uint32_t domain);
 /* Where NODE is among the nodes of PLAN, which it is one of. */
 size_t ng_plan_index(const struct ng_plan *plan, const struct ng_node *node);
 /* Readers of NODE: inputs of other nodes, results and displays. */

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "engine/base/bytes.h"
+
 /* Binding strength; a weaker operand of a stronger operator stands in parentheses. */
 static int strength(const struct ng_expr *expr) {
   switch (expr->op) {
@@ -109,6 +111,10 @@ static const char *function(const struct ng_expr *expr) {
       return "cos";
     case NG_ATAN:
       return "atan";
+    case NG_HEX:
+      return "hex";
+    case NG_UNHEX:
+      return "unhex";
     case NG_ASCII:
       return "ascii";
     case NG_CONCAT:
@@ -177,6 +183,17 @@ static void print_string(struct base_buffer *out, const struct ng_plan *plan, ba
   base_buffer_putc(out, '"');
 }
 
+/* A constant of BASE. */
+static void print_interned(struct base_buffer *out, const struct ng_plan *plan,
+                           enum net_base_type base, base_string_id id) {
+  size_t length;
+  const char *bytes = base_strings_text(plan->strings, id, &length);
+  if (base == NET_BYTES)
+    base_buffer_bytes_constant(out, bytes, length);
+  else
+    print_string(out, plan, id);
+}
+
 static void print_instant(struct base_buffer *out, const struct ng_plan *plan,
                           struct net_instant instant) {
   if (instant.lo == instant.hi) {
@@ -231,11 +248,12 @@ static void print_prefix(struct base_buffer *out, const struct ng_plan *plan,
   print_operand(out, plan, expr->args[0], strength(expr));
 }
 
-/* Conversions between kinds of numbers go without saying, those to and from strings do not. */
+/* Conversions between kinds of numbers go without saying, those of strings and bytes do not. */
 static void print_conversion(struct base_buffer *out, const struct ng_plan *plan,
                              const struct ng_expr *expr) {
   const struct ng_expr *from = expr->args[0];
-  if (from->type.base != NET_STRING || expr->type.base == NET_NAME) {
+  bool says = from->type.base == NET_STRING || from->type.base == NET_BYTES;
+  if (!says || expr->type.base == NET_NAME) {
     ng_expr_print(out, plan, from);
     return;
   }
@@ -256,7 +274,7 @@ void ng_expr_print(struct base_buffer *out, const struct ng_plan *plan,
       if (expr->real == floor(expr->real) && fabs(expr->real) < 1e15) base_buffer_puts(out, ".0");
       break;
     case NG_STRING:
-      print_string(out, plan, expr->string);
+      print_interned(out, plan, expr->type.base, expr->string);
       break;
     case NG_TRUTH:
       base_buffer_puts(out, expr->integer ? "true" : "false");
@@ -327,8 +345,8 @@ void ng_expr_print(struct base_buffer *out, const struct ng_plan *plan,
 
 static void print_value(struct base_buffer *out, const struct ng_plan *plan, struct net_type type,
                         union net_slot value) {
-  if (type.base == NET_STRING || type.base == NET_NAME)
-    print_string(out, plan, value.s);
+  if (net_type_is_interned(type.base))
+    print_interned(out, plan, type.base, value.s);
   else if (type.base == NET_BOOL)
     base_buffer_puts(out, value.i ? "true" : "false");
   else

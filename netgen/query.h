@@ -10,6 +10,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/diag.h"
 #include "engine/expr.h"
+#include "engine/key.h"
 #include "engine/layout.h"
 #include "engine/network.h"
 
@@ -36,10 +37,12 @@ struct ng_relation {
   enum ng_relation_kind kind;
   const struct net_layout *layout; /* as it shows itself: event or period; of the store's columns */
   const struct net_layout *records; /* traced, sampled: the event layout it is fed with */
-  int by;                           /* traced, sampled: index of the domain; else -1 */
+  struct net_key by;                /* traced, sampled: of its domains; else none */
+  struct net_key entity;            /* what tells its entities apart (ng_set_entity) */
   int64_t every;                    /* clock: chronons between two ticks, > 0 */
   const struct ng_sensor *sensor;   /* NULL: what comes, comes */
   const char *keeps;                /* for people: how long tuples are kept; NULL: for ever */
+  bool of_switches; /* its tuples depend on which sensors are on: they tell none what to watch */
   /* traced: records of it were lost, and who gives the tuples for one run knows when: his periods are read, and
    * not made of records. */
   bool in_doubt;
@@ -63,6 +66,9 @@ struct ng_variable {
    * for which there is such a variable are compensated by them (compensate.c).                        */
   bool costs;
   int64_t cost; /* 0 to NET_COST_MOST */
+  /* Of clocks alone: it takes part in nothing, and stands behind those that do. RELATION has no tuples; its checkpoint
+   * says how far the clocks tick. */
+  bool paces;
 };
 
 /* The domain of RELATION that names the process whose sensors made its records; -1: there is none, or its
@@ -75,20 +81,14 @@ static inline int ng_process_domain(const struct ng_relation *relation) {
   return base == NET_STRING || base == NET_NAME ? index : -1;
 }
 
-/* The domains of RELATION that tell its entities apart: none, its `by`, and with that, where sensors make the
- * records, the process, which nobody else's values speak of. It is not one of them where `by` is the process, or an
- * object: what that is called is of one process anyway. Returns how many.                            */
-static inline size_t ng_entity_domains(const struct ng_relation *relation, uint32_t ret[2]) {
-  const struct ng_sensor *sensor = relation->sensor;
-  if (relation->by < 0) return 0;
-  ret[0] = (uint32_t)relation->by;
-  for (size_t i = 0; sensor && i < sensor->object_count; i++)
-    if (sensor->objects[i] == ret[0]) return 1;
-  int process = sensor ? net_layout_find(relation->layout, "Process") : -1;
-  if (process < 0) return 1;
-  ret[1] = (uint32_t)process;
-  return 2;
-}
+/* Decides what tells RELATION's entities apart, in ARENA: nothing, its `by`, and behind that, where sensors make the
+ * records, the process, which nobody else's values speak of. It is not one of them where the process is of `by`, or
+ * an object is: what that is called is of one process anyway. To be called when layout, by and sensor are there, and
+ * again when they change. */
+void ng_set_entity(struct base_arena *arena, struct ng_relation *relation);
+/* Do all records of one entity have the same value in DOMAIN of RELATION, whose records are made? Of what tells
+ * entities apart, and of what an object of the key belongs to (struct ng_sensor). */
+bool ng_entity_has_one(const struct ng_relation *relation, uint32_t domain);
 
 enum ng_limit {
 #define LIMIT(NAME, VALUE, WHAT) NG_LIMIT_##NAME = (VALUE),
@@ -100,7 +100,7 @@ enum ng_op {
   /* constants and leaves */
   NG_INTEGER,
   NG_FLOAT,
-  NG_STRING,
+  NG_STRING, /* .string; bytes, too */
   NG_TRUTH,
   NG_DOMAIN,    /* .variable . .index (field of its relation's layout) */
   NG_AGGREGATE, /* .index into the query's aggregates */
@@ -122,11 +122,13 @@ enum ng_op {
   NG_COS,
   NG_ATAN,
   NG_CONVERT, /* args[0] to .type */
+  NG_HEX,     /* bytes: their digits, a string */
+  NG_UNHEX,   /* a string of such digits: the bytes */
   NG_ASCII,   /* a string of any scalar, as CSV writes it */
-  NG_CONCAT,  /* two strings */
-  NG_LEFT,    /* string, integer: so many code points */
+  NG_CONCAT, /* two strings, or two of bytes; the same of the next three, of substring and position */
+  NG_LEFT,   /* string, integer: so many code points */
   NG_RIGHT,
-  NG_LENGTH, /* of a string, in code points */
+  NG_LENGTH, /* of a string, in code points; of bytes, in bytes */
   NG_LOWER,
   NG_UPPER,
   NG_TRIM,
@@ -251,8 +253,8 @@ struct ng_query {
   const struct base_source *source; /* what the ranges refer to, for diagnostics at run time */
   struct base_range range;
   enum net_timeline timeline;
-  struct ng_variable
-      *variables; /* used ones only, outside and inside aggregates; then those of costs */
+  struct ng_variable *
+      variables; /* used ones only, outside and inside aggregates; then those of costs, or that paces */
   size_t variable_count;
   struct ng_aggregate *aggregates;
   size_t aggregate_count;
@@ -272,11 +274,20 @@ struct ng_query {
   bool coalesced;
   bool summary; /* of aggregates alone, each a summary, over variables that take no part outside */
   enum ng_sequence sequence;
+  /* Of clocks alone: the finite times that the statement names, as if they were those of another input;
+   * NET_FOREVER and NET_BEGINNING: none. */
+  net_chronon named_first, named_last;
   bool origin_given; /* false (real timeline): the start of the first tuple of the input */
   net_chronon origin;
   bool averaging_origin_given;
   net_chronon averaging_origin;
   bool unbounded_allowed; /* standing over a live feed it may need memory without bound */
+  bool losses_ignored; /* stored, what is there is taken for all there was, whoever looks at it */
 };
+
+/* Has it clocks alone? */
+static inline bool ng_is_paced(const struct ng_query *query) {
+  return query->variable_count > 0 && query->variables[query->variable_count - 1].paces;
+}
 
 #endif

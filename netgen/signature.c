@@ -205,6 +205,13 @@ static void print_watched(struct base_buffer *out, const struct net_wanted *watc
 static void print_access(struct base_buffer *out, const struct ng_node *node) {
   base_buffer_printf(out, " %p %d %d %d %d", (const void *)node->relation, (int)node->form,
                      node->starts_only, node->own_stop != NULL, node->unasked);
+  if (node->triggered) {
+    base_buffer_puts(out, " triggered");
+    for (size_t i = 0; i < node->triggers.count; i++)
+      base_buffer_printf(out, " %u", node->trigger_domains[i]);
+    print_columns(out, node, &node->triggers);
+    if (node->watched) print_watched(out, node->watched);
+  }
   if (!node->control && !node->every) return;
   base_buffer_printf(out, " control %u %" PRId64 " %" PRId64, node->control_domain, node->every,
                      node->origin);
@@ -321,16 +328,16 @@ static bool print_what(struct base_buffer *out, const struct ng_node *node) {
       print_access(out, node);
       return true;
     case NET_NODE_EVENT_TO_PERIOD:
-      print_column(out, node, node->by);
-      if (node->by_process) print_column(out, node, node->by_process);
+      for (size_t i = 0; i < node->by_columns.count; i++)
+        print_column(out, node, node->by_columns.items[i]);
       return true;
     case NET_NODE_COSTS:
-      print_column(out, node, node->by);
+      print_column(out, node, node->whose);
       base_buffer_printf(out, " %" PRId64, node->cost);
       print_type(out, node->own.items[NET_COST_PROCESS]->type);
       return true;
     case NET_NODE_COMPENSATE:
-      print_column(out, node, node->by);
+      print_column(out, node, node->whose);
       return true;
     case NET_NODE_CLOCK:
       base_buffer_printf(out, " %" PRId64, node->relation->every);

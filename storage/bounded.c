@@ -70,10 +70,10 @@ static void sql_time(struct base_buffer *sql, const char *column, const char *op
   base_buffer_printf(sql, " AND %s%s%lld", column, operator,(long long) time);
 }
 
-/* Strings are parameters from 1 on, in order. */
+/* Strings and bytes are parameters from 1 on, in order. */
 static void sql_domain(struct base_buffer *sql, const struct net_wanted_domain *domain,
                        int *parameters) {
-  bool strings = domain->type.base == NET_STRING || domain->type.base == NET_NAME;
+  bool strings = net_type_is_interned(domain->type.base);
   base_buffer_puts(sql, " AND ");
   st_sql_name(sql, domain->name);
   if (!domain->listed) {
@@ -115,12 +115,14 @@ bool st_bind_wanted(struct st_database *database, sqlite3_stmt *statement,
   int parameter = 0, code = SQLITE_OK;
   for (uint32_t i = 0; i < wanted->domain_count; i++) {
     const struct net_wanted_domain *domain = &wanted->domains[i];
-    if (domain->type.base != NET_STRING && domain->type.base != NET_NAME) continue;
+    if (!net_type_is_interned(domain->type.base)) continue;
     for (uint32_t k = 0; k < domain->count; k++) {
       size_t length;
       const char *text = base_strings_text(database->strings, domain->values[k].s, &length);
-      code |=
-          sqlite3_bind_text64(statement, ++parameter, text, length, SQLITE_TRANSIENT, SQLITE_UTF8);
+      code |= domain->type.base == NET_BYTES
+                  ? sqlite3_bind_blob64(statement, ++parameter, text, length, SQLITE_TRANSIENT)
+                  : sqlite3_bind_text64(statement, ++parameter, text, length, SQLITE_TRANSIENT,
+                                        SQLITE_UTF8);
     }
   }
   return code == SQLITE_OK;

@@ -118,6 +118,10 @@ static int cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *result, int
       text = base_strings_text(bulk->strings, slot->s, &length);
       sqlite3_result_text64(result, text, length, SQLITE_STATIC, SQLITE_UTF8);
       break;
+    case NET_BYTES:
+      text = base_strings_text(bulk->strings, slot->s, &length);
+      sqlite3_result_blob64(result, text, length, SQLITE_STATIC);
+      break;
     case NET_INTEGER:
     case NET_BOOL:
     case NET_INSTANT:

@@ -349,8 +349,7 @@ void st_cache_rolled_back(struct st_database *database) {
 void st_rows_mark_strings(const struct net_rows *rows, struct base_strings *strings) {
   bool any = false;
   for (uint32_t i = 0; rows->count > 0 && i < rows->layout->field_count; i++)
-    any |= rows->layout->fields[i].type.base == NET_STRING ||
-           rows->layout->fields[i].type.base == NET_NAME;
+    any |= net_type_is_interned(rows->layout->fields[i].type.base);
   for (size_t i = 0; any && i < rows->count; i++)
     net_row_mark_strings(rows->layout, strings, net_rows_row(rows, i));
 }

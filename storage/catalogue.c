@@ -47,10 +47,10 @@ static void read_name(struct reading *reading, sqlite3_stmt *statement,
   relation->unusable = base_arena_printf(reading->arena, "%s is no name of a relation",
                                          st_shown_text(reading->arena, relation->name));
   relation->name = base_arena_printf(reading->arena, "tq_relation, row %lld",
-                                     (long long)sqlite3_column_int64(statement, 9));
+                                     (long long)sqlite3_column_int64(statement, 8));
 }
 
-/* tq_relation: name, kind, by_domain, checkpoint, text, origin, is it a view, until, passed, id, and of tq_keep age,
+/* tq_relation: name, kind, checkpoint, text, origin, is it a view, until, passed, id, and of tq_keep age,
  * gone, removed */
 static enum base_status read_relation(struct reading *reading, void *context,
                                       sqlite3_stmt *statement) {
@@ -58,48 +58,50 @@ static enum base_status read_relation(struct reading *reading, void *context,
   base_grow(&reading->relations, &reading->capacity, reading->count + 1,
             sizeof *reading->relations);
   struct st_relation *relation = &reading->relations[reading->count++];
-  *relation = (struct st_relation){.by = -1};
+  *relation = (struct st_relation){0};
   read_name(reading, statement, relation);
   const char *kind = st_column_text(reading->arena, statement, 1);
   if (!st_kind_parse(kind, &relation->kind) && !relation->unusable)
     relation->unusable = base_arena_printf(reading->arena, "%s is no kind of relation",
                                            st_shown_text(reading->arena, kind));
-  int64_t by = sqlite3_column_int64(statement, 2);
-  if (sqlite3_column_type(statement, 2) != SQLITE_NULL)
-    relation->by = by >= 0 && by < INT_MAX ? (int)by : INT_MAX;
-  if (sqlite3_column_type(statement, 3) == SQLITE_NULL && !relation->unusable)
+  if (sqlite3_column_type(statement, 2) == SQLITE_NULL && !relation->unusable)
     relation->unusable = "tq_checkpoint has no checkpoint of it";
-  relation->checkpoint = sqlite3_column_type(statement, 3) == SQLITE_NULL
+  relation->checkpoint = sqlite3_column_type(statement, 2) == SQLITE_NULL
                              ? NET_BEGINNING
-                             : sqlite3_column_int64(statement, 3);
-  if (sqlite3_column_type(statement, 4) != SQLITE_NULL)
-    relation->definition = st_column_text(reading->arena, statement, 4);
-  relation->origin_fixed = sqlite3_column_type(statement, 5) != SQLITE_NULL;
-  relation->origin = sqlite3_column_int64(statement, 5);
-  relation->view = sqlite3_column_int(statement, 6);
-  relation->expires = sqlite3_column_type(statement, 7) != SQLITE_NULL;
-  relation->until = sqlite3_column_int64(statement, 7);
-  relation->passed = sqlite3_column_type(statement, 8) == SQLITE_NULL
+                             : sqlite3_column_int64(statement, 2);
+  if (sqlite3_column_type(statement, 3) != SQLITE_NULL)
+    relation->definition = st_column_text(reading->arena, statement, 3);
+  relation->origin_fixed = sqlite3_column_type(statement, 4) != SQLITE_NULL;
+  relation->origin = sqlite3_column_int64(statement, 4);
+  relation->view = sqlite3_column_int(statement, 5);
+  relation->expires = sqlite3_column_type(statement, 6) != SQLITE_NULL;
+  relation->until = sqlite3_column_int64(statement, 6);
+  relation->passed = sqlite3_column_type(statement, 7) == SQLITE_NULL
                          ? NET_BEGINNING
-                         : sqlite3_column_int64(statement, 8);
-  relation->age = sqlite3_column_int64(statement, 10);
-  relation->ages = sqlite3_column_type(statement, 10) != SQLITE_NULL && relation->age >= 0;
-  relation->incomplete = sqlite3_column_type(statement, 11) != SQLITE_NULL;
-  relation->gone = sqlite3_column_int64(statement, 11);
-  relation->removed = sqlite3_column_int64(statement, 12);
+                         : sqlite3_column_int64(statement, 7);
+  relation->age = sqlite3_column_int64(statement, 9);
+  relation->ages = sqlite3_column_type(statement, 9) != SQLITE_NULL && relation->age >= 0;
+  relation->incomplete = sqlite3_column_type(statement, 10) != SQLITE_NULL;
+  relation->gone = sqlite3_column_int64(statement, 10);
+  relation->removed = sqlite3_column_int64(statement, 11);
   return BASE_OK;
 }
 
 struct domains {
   const char *fault; /* the first */
   struct st_domain *items;
-  size_t count, capacity;
+  int64_t *key_places; /* of each domain in the key; -1: it is not of it */
+  size_t count, capacity, place_capacity;
 };
 
 static enum base_status read_domain(struct reading *reading, void *context,
                                     sqlite3_stmt *statement) {
   struct domains *domains = context;
   base_grow(&domains->items, &domains->capacity, domains->count + 1, sizeof *domains->items);
+  base_grow(&domains->key_places, &domains->place_capacity, domains->count + 1,
+            sizeof *domains->key_places);
+  bool of_key = sqlite3_column_type(statement, 3) != SQLITE_NULL;
+  domains->key_places[domains->count] = of_key ? sqlite3_column_int64(statement, 3) : -1;
   struct st_domain *domain = &domains->items[domains->count++];
   domain->name = st_column_text(reading->arena, statement, 0);
   const char *type = st_column_text(reading->arena, statement, 1);
@@ -112,17 +114,41 @@ static enum base_status read_domain(struct reading *reading, void *context,
   return BASE_OK;
 }
 
+/* The key has each place from 0 on once, or is none. */
+static struct net_key key_of(struct reading *reading, struct domains *domains) {
+  size_t named = 0, whole = 0;
+  for (size_t i = 0; i < domains->count; i++) named += domains->key_places[i] != -1;
+  uint32_t *fields = BASE_NEW_ARRAY(reading->arena, named, uint32_t);
+  for (size_t i = 0; i < named; i++) fields[i] = UINT32_MAX;
+  for (size_t i = 0; i < domains->count; i++) {
+    int64_t place = domains->key_places[i];
+    if (place >= 0 && (size_t)place < named) fields[place] = (uint32_t)i;
+  }
+  while (whole < named && fields[whole] != UINT32_MAX) whole++;
+  if (whole < named && !domains->fault)
+    domains->fault =
+        base_arena_printf(reading->arena, "tq_domain has no domain %zu of its key", whole);
+  return (struct net_key){fields, whole};
+}
+
 static enum base_status read_domains(struct reading *reading, struct st_relation *relation) {
   struct domains domains = {0};
   enum base_status status = each_row(
-      reading, "SELECT name, type, position FROM tq_domain WHERE relation = ?1 ORDER BY position",
+      reading,
+      reading->database->version < 9
+          ? "SELECT name, type, position, (SELECT 0 FROM tq_relation AS r WHERE r.name = ?1"
+            " AND r.by_domain = position) FROM tq_domain WHERE relation = ?1 ORDER BY position"
+          : "SELECT name, type, position, key_place FROM tq_domain WHERE relation = ?1"
+            " ORDER BY position",
       relation->name, read_domain, &domains);
+  relation->by = key_of(reading, &domains);
   if (!relation->unusable) relation->unusable = domains.fault;
   struct st_domain *copy = BASE_NEW_ARRAY(reading->arena, domains.count, struct st_domain);
   if (domains.count) memcpy(copy, domains.items, domains.count * sizeof *copy);
   relation->domains = copy;
   relation->domain_count = domains.count;
   free(domains.items);
+  free(domains.key_places);
   return status;
 }
 
@@ -156,21 +182,21 @@ enum base_status st_relations(struct st_database *database, struct base_arena *a
                               struct st_relation **ret, size_t *ret_count) {
   struct reading reading = {.database = database, .arena = arena};
   static const char *const by_version[] = {
-      "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin, 0, NULL, NULL, r.id,"
+      "SELECT r.name, r.kind, c.checkpoint, q.text, q.origin, 0, NULL, NULL, r.id,"
       " NULL, NULL, NULL"
       " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
       " LEFT JOIN tq_query AS q ON q.name = r.name ORDER BY r.id",
-      "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin,"
+      "SELECT r.name, r.kind, c.checkpoint, q.text, q.origin,"
       " v.name IS NOT NULL, t.until, NULL, r.id, NULL, NULL, NULL"
       " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
       " LEFT JOIN tq_query AS q ON q.name = r.name LEFT JOIN tq_view AS v ON v.name = r.name"
       " LEFT JOIN tq_retention AS t ON t.relation = r.name ORDER BY r.id",
-      "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin,"
+      "SELECT r.name, r.kind, c.checkpoint, q.text, q.origin,"
       " v.name IS NOT NULL, t.until, c.passed, r.id, NULL, NULL, NULL"
       " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
       " LEFT JOIN tq_query AS q ON q.name = r.name LEFT JOIN tq_view AS v ON v.name = r.name"
       " LEFT JOIN tq_retention AS t ON t.relation = r.name ORDER BY r.id",
-      "SELECT r.name, r.kind, r.by_domain, c.checkpoint, q.text, q.origin,"
+      "SELECT r.name, r.kind, c.checkpoint, q.text, q.origin,"
       " v.name IS NOT NULL, t.until, c.passed, r.id, k.age, k.gone, k.removed"
       " FROM tq_relation AS r LEFT JOIN tq_checkpoint AS c ON c.relation = r.name"
       " LEFT JOIN tq_query AS q ON q.name = r.name LEFT JOIN tq_view AS v ON v.name = r.name"
@@ -241,7 +267,7 @@ static struct st_table *remember(struct st_database *database, const struct st_r
       .kind = relation->kind,
       .view = relation->view,
       .unusable = relation->unusable ? base_arena_strdup(arena, relation->unusable) : NULL,
-      .by = relation->by,
+      .by = net_key_copy(arena, &relation->by),
       .domains = domains,
       .domain_count = domain_count,
       .field_of = BASE_NEW_ARRAY(arena, domain_count, uint32_t)};
@@ -380,6 +406,10 @@ static enum base_status insert_domains(struct st_database *database,
                     " VALUES (?1, ?2, ?3, ?4)",
                     relation->name, (int64_t)i, relation->domains[i].name, type.data);
   }
+  for (size_t i = 0; status == BASE_OK && i < relation->by.count; i++)
+    status =
+        insert(database, "UPDATE tq_domain SET key_place = ?2 WHERE relation = ?1 AND name = ?3",
+               relation->name, (int64_t)i, relation->domains[relation->by.fields[i]].name, NULL);
   base_buffer_done(&type);
   return status;
 }
@@ -400,10 +430,8 @@ static enum base_status insert_query(struct st_database *database,
 
 static enum base_status insert_relation(struct st_database *database,
                                         const struct st_relation *relation) {
-  /* The position -1 stands for no `by`. */
-  enum base_status status = insert(
-      database, "INSERT INTO tq_relation (name, kind, by_domain) VALUES (?1, ?3, nullif(?2, -1))",
-      relation->name, relation->by, st_kind_text(relation->kind), NULL);
+  enum base_status status = insert(database, "INSERT INTO tq_relation (name, kind) VALUES (?1, ?3)",
+                                   relation->name, 0, st_kind_text(relation->kind), NULL);
   if (status == BASE_OK)
     status = insert(database, "INSERT INTO tq_checkpoint (relation, checkpoint) VALUES (?1, ?2)",
                     relation->name, relation->checkpoint, NULL, NULL);

@@ -40,38 +40,40 @@ bool st_is_relation_name(const char *text) {
 
 /* ---- the catalogue's own tables ---- */
 
-/* What is read of them, by the version that they came with. */
+/* What is read of them, by the version that they came with, and the one that they went with; 0: they are there. */
 static const struct {
-  int version;
+  int version, gone;
   const char *sql;
 } needed[] = {
-    {1, "SELECT name, value FROM tq_setting"},
-    {1, "SELECT id, name, kind, by_domain FROM tq_relation"},
-    {1, "SELECT relation, position, name, type FROM tq_domain"},
-    {1, "SELECT name, text, origin FROM tq_query"},
-    {1, "SELECT query, position, relation FROM tq_query_input"},
-    {1, "SELECT relation, checkpoint FROM tq_checkpoint"},
-    {1, "SELECT relation, source, position, sequence FROM tq_feed"},
-    {1, "SELECT relation, position, marks, row FROM tq_pending"},
-    {2, "SELECT name FROM tq_view"},
-    {2, "SELECT name, relation, structure FROM tq_index"},
-    {2, "SELECT name, position, domain FROM tq_index_domain"},
-    {2, "SELECT relation, structure FROM tq_structure"},
-    {2, "SELECT relation, kind, number, text FROM tq_rule"},
-    {2, "SELECT relation, until FROM tq_retention"},
-    {3, "SELECT passed FROM tq_checkpoint"},
-    {4,
+    {1, 0, "SELECT name, value FROM tq_setting"},
+    {1, 0, "SELECT id, name, kind FROM tq_relation"},
+    {1, 9, "SELECT by_domain FROM tq_relation"},
+    {1, 0, "SELECT relation, position, name, type FROM tq_domain"},
+    {1, 0, "SELECT name, text, origin FROM tq_query"},
+    {1, 0, "SELECT query, position, relation FROM tq_query_input"},
+    {1, 0, "SELECT relation, checkpoint FROM tq_checkpoint"},
+    {1, 0, "SELECT relation, source, position, sequence FROM tq_feed"},
+    {1, 0, "SELECT relation, position, marks, row FROM tq_pending"},
+    {2, 0, "SELECT name FROM tq_view"},
+    {2, 0, "SELECT name, relation, structure FROM tq_index"},
+    {2, 0, "SELECT name, position, domain FROM tq_index_domain"},
+    {2, 0, "SELECT relation, structure FROM tq_structure"},
+    {2, 0, "SELECT relation, kind, number, text FROM tq_rule"},
+    {2, 0, "SELECT relation, until FROM tq_retention"},
+    {3, 0, "SELECT passed FROM tq_checkpoint"},
+    {4, 0,
      "SELECT relation, node, kind, what, inputs, fires, rows_in, rows_out, time_ns, state_rows,"
      " state_rows_max, state_bytes, state_bytes_max FROM tq_node_stats"},
-    {5, "SELECT identity, host, number, gone, seen FROM tq_source"},
-    {5, "SELECT pipe, process, position, at, seen FROM tq_pipe"},
-    {5, "SELECT source, relation, cause, total, seen FROM tq_loss"},
-    {5, "SELECT digest, text FROM tq_description"},
-    {5, "SELECT relation, digest, holder, persistent FROM tq_announced"},
-    {6, "SELECT number, relation, first, last, rows, whole, data FROM tq_log"},
-    {7, "SELECT relation, age, gone, removed FROM tq_keep"},
-    {8, "SELECT taskforce, event FROM tq_announced"},
-    {9, "SELECT relation, position, marks, row FROM tq_alike"},
+    {5, 0, "SELECT identity, host, number, gone, seen FROM tq_source"},
+    {5, 0, "SELECT pipe, process, position, at, seen FROM tq_pipe"},
+    {5, 0, "SELECT source, relation, cause, total, seen FROM tq_loss"},
+    {5, 0, "SELECT digest, text FROM tq_description"},
+    {5, 0, "SELECT relation, digest, holder, persistent FROM tq_announced"},
+    {6, 0, "SELECT number, relation, first, last, rows, whole, data FROM tq_log"},
+    {7, 0, "SELECT relation, age, gone, removed FROM tq_keep"},
+    {8, 0, "SELECT taskforce, event FROM tq_announced"},
+    {9, 0, "SELECT key_place FROM tq_domain"},
+    {9, 0, "SELECT relation, position, marks, row FROM tq_alike"},
 };
 
 /* Could SQL be run? *RET_WHY: why not, in ARENA. A status that is not BASE_OK: nobody knows. */
@@ -95,6 +97,7 @@ enum base_status st_catalogue_is_whole(struct st_database *database) {
   for (size_t i = 0; status == BASE_OK && i < sizeof needed / sizeof *needed; i++) {
     const char *why = NULL;
     if (needed[i].version > database->version) continue;
+    if (needed[i].gone && needed[i].gone <= database->version) continue;
     status = can_run(database, arena, needed[i].sql, &why);
     if (why == NULL) continue;
     whole = false;
@@ -148,6 +151,14 @@ static bool is_twice(const struct judging *judging, const struct st_relation *re
          sqlite3_stricmp(judging->relations[judging->by_name[place + 1]].name, relation->name) == 0;
 }
 
+static const char *key_fault(const struct st_relation *relation) {
+  bool by_entity = relation->kind == ST_TRACED || relation->kind == ST_SAMPLED;
+  if (!by_entity && relation->by.count > 0)
+    return "it is by a domain, and neither traced nor sampled";
+  if (by_entity && relation->by.count == 0) return "it does not say by which of its domains it is";
+  return NULL;
+}
+
 static const char *domains_fault(const struct judging *judging,
                                  const struct st_relation *relation) {
   for (size_t i = 0; i < relation->domain_count; i++) {
@@ -158,12 +169,7 @@ static const char *domains_fault(const struct judging *judging,
       if (sqlite3_stricmp(relation->domains[j].name, domain->name) == 0)
         return base_arena_printf(judging->arena, "two of its domains are called %s", domain->name);
   }
-  bool by_entity = relation->kind == ST_TRACED || relation->kind == ST_SAMPLED;
-  if (!by_entity)
-    return relation->by == -1 ? NULL : "it is by a domain, and neither traced nor sampled";
-  if (relation->by < 0 || (size_t)relation->by >= relation->domain_count)
-    return "it does not say by which of its domains it is";
-  return NULL;
+  return key_fault(relation);
 }
 
 static const char *inputs_fault(const struct judging *judging, size_t which) {

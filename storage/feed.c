@@ -75,7 +75,7 @@ enum base_status st_feed_known(struct st_database *database, const char *relatio
 /* ---- rows as bytes ---- */
 
 static bool is_text(enum net_base_type base) {
-  return base == NET_STRING || base == NET_NAME;
+  return net_type_is_interned(base);
 }
 
 static void append_word(struct base_buffer *out, uint64_t word) {

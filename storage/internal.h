@@ -63,7 +63,7 @@ struct st_table {
   enum st_kind kind;
   bool view;            /* there is no table */
   const char *unusable; /* why nobody may read or write it; NULL: it is as it should be */
-  int by;
+  struct net_key by;
   const struct st_domain *domains;
   size_t domain_count;
   /* FIELD_OF[i]: the field of the layout last seen that is domain i; checked at each use. */

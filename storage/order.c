@@ -22,6 +22,7 @@ static int compare_values(const struct base_strings *strings, enum net_base_type
         if (a[part].f != b[part].f) return a[part].f < b[part].f ? -1 : 1;
       return 0;
     case NET_STRING:
+    case NET_BYTES:
     case NET_NAME:
       return a->s == b->s ? 0 : base_strings_compare(strings, a->s, b->s);
     case NET_INTEGER:

@@ -231,7 +231,7 @@ static bool is_real(enum net_base_type base) {
 }
 
 static bool is_string(enum net_base_type base) {
-  return base == NET_STRING || base == NET_NAME;
+  return net_type_is_interned(base);
 }
 
 void st_rows_pack(struct base_buffer *out, const struct base_strings *strings,

@@ -37,6 +37,10 @@ static void bind_value(struct st_database *database, sqlite3_stmt *statement, in
       text = base_strings_text(database->strings, slot->s, &length);
       sqlite3_bind_text64(statement, first, text, length, SQLITE_STATIC, SQLITE_UTF8);
       return;
+    case NET_BYTES:
+      text = base_strings_text(database->strings, slot->s, &length);
+      sqlite3_bind_blob64(statement, first, text, length, SQLITE_STATIC);
+      return;
     case NET_TEMPORAL:
       for (int part = 0; part < 4; part++)
         sqlite3_bind_double(statement, first + part, slot[part].f);
@@ -61,6 +65,8 @@ static int column_type(enum net_base_type base) {
     case NET_STRING:
     case NET_NAME:
       return SQLITE_TEXT;
+    case NET_BYTES:
+      return SQLITE_BLOB;
     case NET_INTEGER:
     case NET_BOOL:
     case NET_INSTANT:
@@ -94,6 +100,11 @@ static const char *take_part(struct st_database *database, sqlite3_value *value,
     case NET_STRING:
     case NET_NAME:
       text = (const char *)sqlite3_value_text(value);
+      slot->s = base_strings_intern(database->strings, text ? text : "",
+                                    (size_t)sqlite3_value_bytes(value));
+      break;
+    case NET_BYTES:
+      text = sqlite3_value_blob(value);
       slot->s = base_strings_intern(database->strings, text ? text : "",
                                     (size_t)sqlite3_value_bytes(value));
       break;
@@ -673,41 +684,57 @@ enum base_status st_clear_open(struct st_database *database, const char *name, n
 
 /* ---- taking entities out ---- */
 
-/* Puts VALUES into the temporary table that the two statements below look into. */
-static enum base_status choose_entities(struct st_database *database, enum net_base_type base,
-                                        const union net_slot *values, size_t count) {
+/* PREFIX1, PREFIX2, ... COUNT */
+static void sql_of_list(struct base_buffer *sql, const char *prefix, size_t count) {
+  for (size_t i = 1; i <= count; i++)
+    base_buffer_printf(sql, "%s%s%zu", i > 1 ? "," : "", prefix, i);
+}
+
+/* Puts VALUES into the temporary table that the two statements below look into: one for each number of domains. */
+static enum base_status choose_entities(struct st_database *database, const struct st_table *table,
+                                        const struct net_key *by, const union net_slot *values,
+                                        size_t entity_count) {
   sqlite3_stmt *statement = NULL;
-  enum base_status status = st_run(database,
-                                   "CREATE TEMP TABLE IF NOT EXISTS tq_entity (value);"
-                                   "DELETE FROM temp.tq_entity",
-                                   "choosing entities");
-  if (status == BASE_OK)
-    status = st_prepare(database, "INSERT INTO temp.tq_entity VALUES (?1)", false, &statement);
-  for (size_t i = 0; status == BASE_OK && i < count; i++) {
-    bind_value(database, statement, 1, base, &values[i]);
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  base_buffer_printf(&sql, "CREATE TEMP TABLE IF NOT EXISTS tq_entity_%zu (", by->count);
+  sql_of_list(&sql, "value", by->count);
+  base_buffer_printf(&sql, "); DELETE FROM temp.tq_entity_%zu", by->count);
+  enum base_status status = st_run(database, base_buffer_text(&sql), "choosing entities");
+  base_buffer_clear(&sql);
+  base_buffer_printf(&sql, "INSERT INTO temp.tq_entity_%zu VALUES (", by->count);
+  sql_of_list(&sql, "?", by->count);
+  base_buffer_putc(&sql, ')');
+  if (status == BASE_OK) status = st_prepare(database, base_buffer_text(&sql), false, &statement);
+  base_buffer_done(&sql);
+  for (size_t i = 0; status == BASE_OK && i < entity_count; i++) {
+    for (size_t k = 0; k < by->count; k++)
+      bind_value(database, statement, (int)k + 1, table->domains[by->fields[k]].type.base,
+                 &values[i * by->count + k]);
     status = st_step_done(database, statement, "choosing entities");
   }
   sqlite3_finalize(statement);
   return status;
 }
 
-static void sql_of_entities(struct base_buffer *sql, const struct st_domain *domain,
-                            net_chronon from) {
-  base_buffer_puts(sql, " WHERE ");
-  st_sql_column(sql, domain, 0);
-  base_buffer_puts(sql, " IN (SELECT value FROM temp.tq_entity)");
+static void sql_of_entities(struct base_buffer *sql, const struct st_table *table,
+                            const struct net_key *by, net_chronon from) {
+  base_buffer_puts(sql, " WHERE (");
+  for (size_t i = 0; i < by->count; i++) {
+    if (i > 0) base_buffer_putc(sql, ',');
+    st_sql_column(sql, &table->domains[by->fields[i]], 0);
+  }
+  base_buffer_printf(sql, ") IN (SELECT * FROM temp.tq_entity_%zu)", by->count);
   if (from != NET_BEGINNING)
     base_buffer_printf(sql, " AND (stop_lo IS NULL OR stop_hi>=%" PRId64 ")", from);
 }
 
 static enum base_status read_entities(struct st_database *database, const struct st_table *table,
-                                      const struct net_layout *layout,
-                                      const struct st_domain *domain, net_chronon from,
-                                      struct net_rows *rows) {
+                                      const struct net_layout *layout, const struct net_key *by,
+                                      net_chronon from, struct net_rows *rows) {
   sqlite3_stmt *statement = NULL;
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   st_sql_select(&sql, table, layout);
-  sql_of_entities(&sql, domain, from);
+  sql_of_entities(&sql, table, by, from);
   base_buffer_puts(&sql, " ORDER BY ");
   st_sql_key(&sql, table);
   enum base_status status = st_prepare(database, sql.data, false, &statement);
@@ -731,23 +758,24 @@ static enum base_status read_entities(struct st_database *database, const struct
 }
 
 enum base_status st_take_entities(struct st_database *database, const char *name,
-                                  const struct net_layout *layout, int by,
-                                  const union net_slot *values, size_t value_count,
+                                  const struct net_layout *layout, const struct net_key *by,
+                                  const union net_slot *values, size_t entity_count,
                                   net_chronon from, struct net_rows *ret) {
   struct st_table *table = NULL;
   enum base_status status = st_writing(database);
   if (status == BASE_OK) status = st_catalogue_find(database, name, &table);
   if (status != BASE_OK) return status;
-  BASE_CHECK(by >= 0 && (size_t)by < table->domain_count, "storage-by-is-a-domain");
-  const struct st_domain *domain = &table->domains[by];
-  BASE_CHECK(st_domain_columns(domain) == 1, "storage-by-has-one-slot");
-  status = choose_entities(database, domain->type.base, values, value_count);
-  if (status == BASE_OK) status = read_entities(database, table, layout, domain, from, ret);
+  for (size_t i = 0; i < by->count; i++) {
+    BASE_CHECK(by->fields[i] < table->domain_count, "storage-by-is-a-domain");
+    BASE_CHECK(st_domain_columns(&table->domains[by->fields[i]]) == 1, "storage-by-has-one-slot");
+  }
+  status = choose_entities(database, table, by, values, entity_count);
+  if (status == BASE_OK) status = read_entities(database, table, layout, by, from, ret);
   if (status != BASE_OK) return status;
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   base_buffer_puts(&sql, "DELETE FROM ");
   st_sql_name(&sql, table->name);
-  sql_of_entities(&sql, domain, from);
+  sql_of_entities(&sql, table, by, from);
   status = st_run(database, sql.data, "taking entities out");
   base_buffer_done(&sql);
   if (status != BASE_OK) return status;

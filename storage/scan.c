@@ -320,8 +320,7 @@ static void match_slots(struct st_scan *scan, const struct net_layout *from) {
 static bool is_worth_loading(const struct st_table *table, const struct net_layout *layout) {
   for (size_t i = 0; i < table->domain_count; i++) {
     enum net_base_type base = table->domains[i].type.base;
-    if ((base == NET_STRING || base == NET_NAME) &&
-        net_layout_find(layout, table->domains[i].name) < 0)
+    if ((net_type_is_interned(base)) && net_layout_find(layout, table->domains[i].name) < 0)
       return false;
   }
   return true;

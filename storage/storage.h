@@ -16,6 +16,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/diag.h"
 #include "engine/base/status.h"
+#include "engine/key.h"
 #include "engine/store.h"
 
 struct st_database;
@@ -130,7 +131,7 @@ struct st_relation {
   enum st_kind kind;
   const struct st_domain *domains;
   size_t domain_count;
-  int by;                 /* traced, sampled: index of the domain, else -1 */
+  struct net_key by;      /* traced, sampled: of the domains, else none */
   net_chronon checkpoint; /* NET_BEGINNING: nothing promised yet */
   net_chronon
       passed; /* the latest finite one ever promised; NET_BEGINNING: none. Not of st_create */
@@ -263,12 +264,12 @@ enum base_status st_extent(struct st_database *database, const char *name, bool 
 enum base_status st_first_finite(struct st_database *database, const char *name, bool *ret_any,
                                  net_chronon *ret) BASE_MUST_USE;
 
-/* Traced relations: deletes and returns the tuples of the entities whose `by` domain has one of
- * VALUES (a one-slot field) and that stop at FROM or later, as rows of LAYOUT (period), for
- * recomputation of those entities from then on.                                                     */
+/* Traced relations: deletes and returns the tuples of ENTITY_COUNT entities that stop at FROM or later, as rows of
+ * LAYOUT (period), for recomputation of those entities from then on. VALUES has for each entity those of the
+ * domains BY (one-slot fields, at least one), one entity after the other.                            */
 enum base_status st_take_entities(struct st_database *database, const char *name,
-                                  const struct net_layout *layout, int by,
-                                  const union net_slot *values, size_t value_count,
+                                  const struct net_layout *layout, const struct net_key *by,
+                                  const union net_slot *values, size_t entity_count,
                                   net_chronon from, struct net_rows *ret) BASE_MUST_USE;
 
 /* --- check.c */

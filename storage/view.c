@@ -47,6 +47,18 @@ static void sql_filled(struct base_buffer *sql, const struct st_relation *relati
   base_buffer_putc(sql, ')');
 }
 
+/* Bytes as the program writes them. */
+static void sql_shown(struct base_buffer *sql, const struct st_domain *domain) {
+  if (domain->type.base != NET_BYTES) {
+    st_sql_domains(sql, domain, 1);
+    return;
+  }
+  base_buffer_puts(sql, ",'\\x' || lower(hex(");
+  st_sql_column(sql, domain, 0);
+  base_buffer_puts(sql, ")) AS ");
+  st_sql_column(sql, domain, 0);
+}
+
 void st_sql_create_view(struct base_buffer *sql, enum net_timeline timeline,
                         const struct st_relation *relation) {
   static const char *const event_times[] = {"at_lo", "at_hi"};
@@ -63,7 +75,7 @@ void st_sql_create_view(struct base_buffer *sql, enum net_timeline timeline,
     base_buffer_putc(sql, ',');
   }
   base_buffer_puts(sql, "definite");
-  st_sql_domains(sql, relation->domains, relation->domain_count);
+  for (size_t i = 0; i < relation->domain_count; i++) sql_shown(sql, &relation->domains[i]);
   base_buffer_puts(sql, " FROM ");
   if (is_event)
     st_sql_name(sql, relation->name);

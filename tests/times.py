@@ -6,6 +6,7 @@
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -17,6 +18,8 @@ def used():
 
 
 def main():
+    # Who was started with SIGINT ignored (in the background, by a shell) would start all tests so, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     directory, names = os.path.abspath(sys.argv[1]), sys.argv[2:]
     is_long = names[:2] == ['--suite', 'long']
     names = names[2 * is_long:]

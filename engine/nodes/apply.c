@@ -63,6 +63,7 @@ static enum net_eval_error compute(const struct apply *apply, const union net_sl
       ret[0].f = value.f;
       break;
     case NET_STRING:
+    case NET_BYTES:
     case NET_NAME:
       ret[0].s = value.s;
       break;
@@ -137,7 +138,7 @@ static enum base_status settle(struct apply *apply, const union net_slot *row, u
 
 /* Has it in plain rows a value that is one number? */
 static bool is_number(const struct apply *apply) {
-  return apply->program->plain_count > 0 && apply->type != NET_STRING && apply->type != NET_NAME;
+  return apply->program->plain_count > 0 && !net_type_is_interned(apply->type);
 }
 
 /* All rows of a plain batch, if the program has a value for each that is one number: they stay plain. */

@@ -29,11 +29,11 @@ struct net_clock {
   struct net_node node;
   struct net_clock_params params;
   net_chronon checkpoints[2];
-  net_chronon checkpoint;        /* the smaller of them */
-  net_chronon latest;            /* finite bound of an instant seen; NET_BEGINNING: none */
-  net_chronon limit;             /* the last chronon at which a tick is due */
-  net_chronon next;              /* tick */
-  bool exhausted;                /* there is no tick before the end of time, or it stands still */
+  net_chronon checkpoint; /* the smaller of them */
+  net_chronon latest;     /* finite bound of an instant seen, or given; NET_BEGINNING: none */
+  net_chronon limit;      /* the last chronon at which a tick is due */
+  net_chronon next;       /* tick */
+  bool exhausted;         /* there is no tick before the end of time, or it stands still */
   const struct net_node **below; /* this node and all below it, once they were needed */
   size_t below_count, below_capacity;
 };
@@ -167,6 +167,7 @@ struct net_node *net_create_clock(struct net_network *network, const char *name,
   if (!is_finite(params->origin)) clock->params.origin_given = false;
   clock->checkpoints[0] = clock->checkpoints[1] = clock->checkpoint = NET_BEGINNING;
   clock->latest = clock->limit = NET_BEGINNING;
+  note(clock, params->latest);
   clock->next = params->origin;
   return &clock->node;
 }

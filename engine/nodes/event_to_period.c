@@ -334,17 +334,17 @@ static const struct net_node_class class = {.kind = NET_NODE_EVENT_TO_PERIOD,
 
 struct net_node *net_create_event_to_period(struct net_network *network, const char *name,
                                             const struct net_layout *in,
-                                            const struct net_layout *out, const uint32_t *by,
-                                            size_t by_count) {
+                                            const struct net_layout *out,
+                                            const struct net_key *by) {
   BASE_CHECK(in->tuple_class == NET_EVENT && out->tuple_class == NET_PERIOD, "etop-classes");
   struct event_to_period *node = net_node_new(network, sizeof *node, &class, name, out);
   node->node.input_layouts[0] = in;
   net_inbox_init(&node->inbox, in, NULL, NET_CLOSES_BEFORE_RECORDS);
-  node->key_slots = base_arena_array(net_network_arena(network), by_count + 1, sizeof(uint32_t));
-  for (size_t i = 0; i < by_count; i++) node->key_slots[i] = out->fields[by[i]].slot;
-  node->key_count = by_count;
+  node->key_slots = base_arena_array(net_network_arena(network), by->count + 1, sizeof(uint32_t));
+  for (size_t i = 0; i < by->count; i++) node->key_slots[i] = out->fields[by->fields[i]].slot;
+  node->key_count = by->count;
   for (size_t i = 0; i < RECENT; i++) node->recent[i].place = NET_NO_ENTRY;
-  net_rowmap_init(&node->current, out, NET_KEY_SLOTS, 0, node->key_slots, by_count,
+  net_rowmap_init(&node->current, out, NET_KEY_SLOTS, 0, node->key_slots, by->count,
                   sizeof(struct current_state));
   node->period =
       base_arena_array(net_network_arena(network), out->slot_count, sizeof *node->period);

@@ -140,9 +140,11 @@ static void end(struct samples_to_period *node, const union net_slot *record, ne
   *run = (struct run){.last = record[0].i, .gone = true};
 }
 
-/* Who has had no sample since the round before was not there at TIME. */
+/* Who has had no sample since the round before was not there at TIME. Several machines sample at the same ticks, and each
+ * says that its round is complete: these are one round, and the samples of all of them stand before it. */
 static void end_round(struct samples_to_period *node, net_chronon time, net_chronon bound,
                       enum base_status *status) {
+  if (node->round == time) return;
   for (uint32_t i = 0; (i = net_rowmap_next(&node->runs, i)) < node->runs.used; i++) {
     const struct run *run = net_rowmap_state(&node->runs, i);
     if (run->gone) {
@@ -293,22 +295,22 @@ static const struct net_node_class class = {.kind = NET_NODE_SAMPLES_TO_PERIOD,
 
 struct net_node *net_create_samples_to_period(struct net_network *network, const char *name,
                                               const struct net_layout *in,
-                                              const struct net_layout *out, const uint32_t *by,
-                                              size_t by_count) {
+                                              const struct net_layout *out,
+                                              const struct net_key *by) {
   BASE_CHECK(in->tuple_class == NET_EVENT && out->tuple_class == NET_PERIOD, "stop-classes");
   struct samples_to_period *node = net_node_new(network, sizeof *node, &class, name, out);
   node->node.input_layouts[0] = in;
   net_inbox_init(&node->inbox, in, NULL, NET_CLOSES_BEFORE_RECORDS);
   struct base_arena *arena = net_network_arena(network);
-  node->run_slots = base_arena_array(arena, by_count + 1, sizeof(uint32_t));
-  node->record_slots = base_arena_array(arena, by_count + 1, sizeof(uint32_t));
-  for (size_t i = 0; i < by_count; i++) {
-    node->run_slots[i] = out->fields[by[i]].slot;
-    node->record_slots[i] = in->fields[by[i]].slot;
+  node->run_slots = base_arena_array(arena, by->count + 1, sizeof(uint32_t));
+  node->record_slots = base_arena_array(arena, by->count + 1, sizeof(uint32_t));
+  for (size_t i = 0; i < by->count; i++) {
+    node->run_slots[i] = out->fields[by->fields[i]].slot;
+    node->record_slots[i] = in->fields[by->fields[i]].slot;
   }
-  net_rowmap_init(&node->runs, out, NET_KEY_SLOTS, 0, node->run_slots, by_count,
+  net_rowmap_init(&node->runs, out, NET_KEY_SLOTS, 0, node->run_slots, by->count,
                   sizeof(struct run));
-  net_rowmap_init(&node->now, in, NET_KEY_SLOTS, 0, node->record_slots, by_count,
+  net_rowmap_init(&node->now, in, NET_KEY_SLOTS, 0, node->record_slots, by->count,
                   sizeof(struct record));
   node->key = base_arena_array(arena, out->slot_count, sizeof *node->key);
   node->now_time = NET_BEGINNING;

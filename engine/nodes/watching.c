@@ -212,8 +212,7 @@ void net_watching_each(const struct net_watching *watching,
 static void mark_watch(void *context, const struct net_watch *watch) {
   for (uint32_t i = 0; i < watch->object_count; i++) {
     enum net_base_type base = watch->objects[i].type.base;
-    if (base == NET_STRING || base == NET_NAME)
-      base_strings_mark(context, watch->objects[i].value.s);
+    if (net_type_is_interned(base)) base_strings_mark(context, watch->objects[i].value.s);
   }
 }
 

@@ -161,7 +161,7 @@ static struct net_wanted compared(const struct asking *asking, const struct net_
   struct base_arena *arena = asking->plan->arena;
   int64_t value = constant->integer;
   enum net_base_type base = domain->type.base;
-  bool string = constant->op == NG_STRING && (base == NET_STRING || base == NET_NAME);
+  bool string = constant->op == NG_STRING && net_type_is_interned(base);
   if (string && op == NG_EQ)
     return net_wanted_value(arena, domain->name, domain->type,
                             (union net_slot){.s = constant->string});
@@ -284,11 +284,8 @@ static struct net_wanted of_entity(const struct ng_plan *plan, const struct ng_r
   struct net_wanted result = NET_WANTED_ALL;
   struct net_wanted_domain *domains =
       BASE_NEW_ARRAY(plan->arena, layout->field_count, struct net_wanted_domain);
-  uint32_t own[2];
-  size_t own_count = ng_entity_domains(relation, own);
   for (uint32_t d = 0; d < layout->field_count; d++) {
-    bool passes = made && ng_entity_has_one(relation, d);
-    for (size_t i = 0; i < own_count && !passes; i++) passes = d == own[i];
+    bool passes = net_key_has(&relation->entity, d) || (made && ng_entity_has_one(relation, d));
     const struct net_wanted_domain *domain =
         passes ? net_wanted_find(wanted, layout->fields[d].name) : NULL;
     if (domain) domains[result.domain_count++] = *domain;

@@ -85,8 +85,8 @@ static bool asks_when(const struct ng_plan *plan, const struct ng_node *node,
   return true;
 }
 
-/* The clock at whose ticks alone ACCESS is read, or NULL. */
-static const struct ng_node *ticks_for(const struct ng_plan *plan, const struct ng_node *access) {
+const struct ng_node *ng_rule_samples_met(const struct ng_plan *plan, const struct ng_node *access,
+                                          unsigned *ret_port) {
   const struct ng_node *node = access, *reader = record_reader(plan, node);
   while (reader && (reader->alias || reader->kind == NET_NODE_SELECTION)) {
     if (reads_period(reader, node)) return NULL;
@@ -96,16 +96,27 @@ static const struct ng_node *ticks_for(const struct ng_plan *plan, const struct 
   bool overlaps = reader && (reader->kind == NET_NODE_PRODUCT || reader->kind == NET_NODE_JOIN) &&
                   reader->rule == NET_PRODUCT_OVERLAP;
   if (!overlaps || asks_when(plan, reader, node)) return NULL;
-  return clock_of(reader->inputs[reader->inputs[0] == node ? 1 : 0]);
+  *ret_port = reader->inputs[0] == node ? 1 : 0;
+  return reader;
+}
+
+bool ng_rule_is_sampled(const struct ng_node *node) {
+  return node->kind == NET_NODE_ACCESS && !node->alias && !node->single_row && !node->times_only &&
+         node->relation->kind == NG_REL_SAMPLED && node->relation->sensor;
+}
+
+/* The clock at whose ticks alone ACCESS is read, or NULL. */
+static const struct ng_node *ticks_for(const struct ng_plan *plan, const struct ng_node *access) {
+  unsigned port;
+  const struct ng_node *reader = ng_rule_samples_met(plan, access, &port);
+  return reader ? clock_of(reader->inputs[port]) : NULL;
 }
 
 void ng_rule_clock_samples(struct ng_plan *plan) {
   size_t sampled = 0;
   for (size_t i = 0; i < plan->node_count; i++) {
     struct ng_node *access = plan->nodes[i];
-    if (access->kind != NET_NODE_ACCESS || access->alias || access->single_row ||
-        access->times_only || access->relation->kind != NG_REL_SAMPLED || !access->relation->sensor)
-      continue;
+    if (!ng_rule_is_sampled(access)) continue;
     const struct ng_node *clock = ticks_for(plan, access);
     bool known =
         clock && (clock->query->origin_given || clock->query->timeline == NET_TIMELINE_ABSTRACT ||

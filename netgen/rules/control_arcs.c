@@ -15,6 +15,9 @@
  * Of a traced relation that is a domain which all records of an entity have the same value in: if some of them
  * were not made, a period would seem to last until the next one that was.
  *
+ * What says which sensors are on (SensorOn) tells none: one that is to be on where it is off, and so on, would go on and
+ * off without end.
+ *
  * The join has the overlap rule and B periods, while which A is watched: a full product may want tuples of
  * A that lie long before those of B, and of an event in B is known only when it is over. B must not depend
  * on A. If both sides could be controlled, the one that brings more rows is (estimate.c), without
@@ -48,6 +51,14 @@ static bool depends(const struct ng_node *node, const struct ng_node *access) {
   return false;
 }
 
+/* Do NODE's rows say which sensors are on? */
+static bool says_switches(const struct ng_node *node) {
+  if (node->kind == NET_NODE_ACCESS && node->relation && node->relation->of_switches) return true;
+  for (unsigned port = 0; port < node->input_count; port++)
+    if (says_switches(node->inputs[port])) return true;
+  return false;
+}
+
 /* Is COLUMN a domain of ACCESS by which its sensor is switched? */
 static bool is_object(const struct ng_node *access, const struct ng_column *column,
                       uint32_t *ret_domain) {
@@ -64,7 +75,7 @@ static bool control(struct ng_plan *plan, const struct ng_node *join, unsigned p
   bool periods;
   struct ng_node *access = bottom_of(plan, join->inputs[port], &periods);
   struct ng_node *other = join->inputs[1 - port];
-  if (!access || !other->stop || depends(other, access)) return false;
+  if (!access || !other->stop || depends(other, access) || says_switches(other)) return false;
   for (size_t i = 0; i < join->key_count; i++) {
     const struct ng_key *key = &join->keys[i];
     uint32_t domain;

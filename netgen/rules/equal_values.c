@@ -14,14 +14,14 @@
  * event-to-period where F.x tells entities apart, into a view, through an aggregate whose groups it is. What
  * is known of E.x is found in the same places.
  *
- * Equal integers and strings are the same value, so that any condition of the one holds of the other.
+ * Equal integers, strings and bytes are the same value, so that any condition of the one holds of the other.
  * Floats are excepted, and what can fail for a value that the other domain has not. */
 #include "netgen/rules/rules.h"
 
 #include "netgen/expr.h"
 
 static bool is_exact(struct net_type type) {
-  return type.base == NET_INTEGER || type.base == NET_STRING;
+  return type.base == NET_INTEGER || type.base == NET_STRING || type.base == NET_BYTES;
 }
 
 /* Are the operands of EXPR two domains that are the same where they are equal? */

@@ -38,8 +38,7 @@
 
 /* Nothing but what tells apart the entities of NODE, an event-to-period? */
 static bool reads_only_entity(const struct ng_expr *expr, const struct ng_node *node) {
-  if (expr->op == NG_COLUMN && expr->column != node->by && expr->column != node->by_process)
-    return false;
+  if (expr->op == NG_COLUMN && !ng_columns_have(&node->by_columns, expr->column)) return false;
   for (unsigned i = 0; i < expr->arg_count; i++) {
     if (!reads_only_entity(expr->args[i], node)) return false;
   }
@@ -192,7 +191,8 @@ static bool passes(const struct ng_plan *plan, const struct ng_node *node,
     case NET_NODE_COALESCE:
       return !ng_expr_reads_nothing(expr) && reads_exact_domains(expr);
     case NET_NODE_EVENT_TO_PERIOD:
-      return node->by && !ng_expr_reads_nothing(expr) && reads_only_entity(expr, node);
+      return node->by_columns.count && !ng_expr_reads_nothing(expr) &&
+             reads_only_entity(expr, node);
     default:
       return false;
   }

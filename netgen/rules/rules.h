@@ -34,6 +34,13 @@ bool ng_selection_down(struct ng_plan *plan, struct ng_node *selection);
  * period is asked for (rules/unused_domains.c); false: NODE is none, or something else is. */
 bool ng_switch_merge(struct ng_plan *plan, struct ng_node *node);
 
+/* Is NODE an access node of a sampled relation that sensors make, read for its tuples? */
+bool ng_rule_is_sampled(const struct ng_node *node);
+/* The product in which ACCESS, one of those, meets what is at *RET_PORT, if nobody asks of its samples more than
+ * what held at the instants of that, which are events or are taken for some (rules/clock_samples.c); NULL:
+ * somebody does. */
+const struct ng_node *ng_rule_samples_met(const struct ng_plan *plan, const struct ng_node *access,
+                                          unsigned *ret_port);
 /* Makes PRODUCT, of the full rule, an overlap product if the conditions above it say so, and drops those that
  * it tests itself (rules/product_rule.c); false: they do not. The plan is to be refreshed before. */
 bool ng_product_overlaps(struct ng_plan *plan, struct ng_node *product);

@@ -60,6 +60,10 @@ static void need_participants(struct ng_plan *plan, const struct ng_node *produc
   }
 }
 
+static void need_columns(bool *set, const struct ng_columns *columns) {
+  for (size_t i = 0; i < columns->count; i++) need(set, columns->items[i]);
+}
+
 /* What tells the tuples of NODE's rows apart. */
 static void need_identity(bool *set, const struct ng_node *node) {
   while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY ||
@@ -72,12 +76,11 @@ static void need_identity(bool *set, const struct ng_node *node) {
   }
   need(set, node->start);
   if (node->kind == NET_NODE_EVENT_TO_PERIOD) {
-    need(set, node->by);
-    need(set, node->by_process);
+    need_columns(set, &node->by_columns);
   } else if (node->kind == NET_NODE_AGGREGATE) {
     for (size_t i = 0; i + 1 < node->own.count; i++) need(set, node->own.items[i]);
   } else {
-    for (size_t i = 0; i < node->fields.count; i++) need(set, node->fields.items[i]);
+    need_columns(set, &node->fields);
   }
 }
 
@@ -109,12 +112,11 @@ static void pass_on(struct ng_plan *plan, const struct ng_node *node, struct nee
   bool *below = needs_of(needs, node->inputs[0]);
   /* What tells tuples apart. */
   if (node->kind == NET_NODE_CUT || node->kind == NET_NODE_SET) need_all(below, node->inputs[0]);
-  need(below, node->by);
-  need(below, node->by_process);
+  need(below, node->whose);
+  need_columns(below, &node->by_columns);
   need(below, node->start_from);
   need(below, node->stop_from);
-  for (size_t i = 0; i < node->sources.count && !node->carries; i++)
-    need(below, node->sources.items[i]);
+  if (!node->carries) need_columns(below, &node->sources);
   if (!ng_node_is_product(node)) return;
   need_participants(plan, node, needs);
   bool *right = needs_of(needs, node->inputs[1]);
@@ -224,12 +226,13 @@ static size_t single_entities(struct ng_plan *plan) {
   size_t found = 0;
   for (size_t i = 0; i < plan->node_count; i++) {
     struct ng_node *node = plan->nodes[i];
-    if (node->kind != NET_NODE_EVENT_TO_PERIOD || !node->by) continue;
-    if (is_fixed(node, node->by_process)) node->by_process = NULL;
-    if (!is_fixed(node, node->by)) continue;
-    node->by = node->by_process;
-    node->by_process = NULL;
-    found += !node->by;
+    struct ng_columns *entity = &node->by_columns;
+    if (node->kind != NET_NODE_EVENT_TO_PERIOD || !entity->count) continue;
+    size_t kept = 0;
+    for (size_t k = 0; k < entity->count; k++)
+      if (!is_fixed(node, entity->items[k])) entity->items[kept++] = entity->items[k];
+    entity->count = kept;
+    found += !kept;
   }
   return found;
 }

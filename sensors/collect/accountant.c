@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/bytes.h"
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
 
-enum { RECORDS_A_PASS = 512, MESSAGE_BYTES = 64 << 10, RECORD_SHOWN = 200 << 10 };
+enum { RECORDS_A_PASS = 512, MESSAGE_BYTES = 64 << 10, RECORD_SHOWN = 200 << 10, UNREAD_MAX = 256 };
 static const uint32_t NAME_ID = UINT32_C(1) << 31;
 
 /* The message that is being written. */
@@ -187,7 +188,7 @@ static unsigned char *put_minor(struct writing *writing, const struct sn_part *p
 }
 
 static size_t bytes_of(const struct sn_value_view *value) {
-  if (value->type.base == NET_STRING) return 4u + value->length;
+  if (value->type.base == NET_STRING || value->type.base == NET_BYTES) return 4u + value->length;
   if (value->type.base == NET_NAME) {
     return 64 + (value->object != NULL ? strlen(value->object->name) : 0);
   }
@@ -208,6 +209,7 @@ static unsigned char *put_value(struct writing *writing, const struct sn_part *p
       *to = value->integer != 0;
       return to + 1;
     case NET_STRING:
+    case NET_BYTES:
       return put_bytes(put_u32(to, value->length), value->text, value->length);
     default:
       return put_minor(writing, part, to, value->object, value->minor, ret_entity);
@@ -248,20 +250,24 @@ struct row {
   struct sn_entity *holder; /* whose receptacle was asked */
 };
 
-/* Whose period the record has opened. ENTITY: the key, if that is an object which is there. */
+/* Whose period the record has opened. OBJECTS: those that are of the key, by their domains, as far as they are there. */
 static void note_report(struct sn_program *program, const struct row *row,
-                        struct sn_entity *entity) {
+                        struct sn_entity *const *objects) {
   struct sn_part_event *event = &row->part->events[row->number];
-  bool fresh = !event->reported && !row->event->key_is_holder;
+  bool fresh = !event->reported && !row->event->holder_of_key;
   event->reported = true;
   if (row->at.hi > event->last_at) event->last_at = row->at.hi;
   if (row->at.hi > program->monitor->said_at) program->monitor->said_at = row->at.hi;
   if (row->at.hi > row->event->interest->said_at) row->event->interest->said_at = row->at.hi;
   if (sn_is_sampled(row->event->event)) {
-    bool asked = row->holder != NULL;
-    sn_sampling_taken(program, row->part, row->number, asked ? row->holder : entity, row->at.hi);
+    struct sn_entity *asked = row->holder;
+    for (uint32_t i = 0; i < SN_IMPLICIT_MAX && asked == NULL; i++) asked = objects[i];
+    sn_sampling_taken(program, row->part, row->number, asked, row->at.hi);
   }
-  if (entity != NULL) fresh |= sn_entity_report(entity, row->number, row->at.hi, program->scan);
+  for (uint32_t i = 0; i < SN_IMPLICIT_MAX; i++) {
+    if (objects[i] == NULL) continue;
+    fresh |= sn_entity_report(objects[i], row->number, i, row->at.hi, program->scan);
+  }
   if (fresh && row->event->event->relation == SN_KIND_TRACED) {
     sn_periods_opened(program, row->at.hi);
   }
@@ -272,7 +278,7 @@ static void put_row(struct writing *writing, const struct row *row) {
   const struct sn_known_event *known = row->event;
   const struct sn_event_description *event = known->event;
   const struct sn_value_view *values = writing->program->monitor->values;
-  struct sn_entity *entity = NULL;
+  struct sn_entity *objects[SN_IMPLICIT_MAX] = {NULL};
   size_t bytes = 64;
   for (size_t i = 0; i < known->value_count; i++) bytes += bytes_of(&values[i]);
   if (writing->out != NULL && writing->out->length - writing->at > MESSAGE_BYTES) finish(writing);
@@ -302,13 +308,13 @@ static void put_row(struct writing *writing, const struct row *row) {
     } else {
       to = put_value(writing, row->part, to, &values[next++], &named);
     }
-    if (i == known->key) entity = named;
+    if (i < known->implicit_count && known->of_key[i]) objects[i] = named;
   }
   writing->out->length += (size_t)(to - start);
   writing->out->data[writing->out->length] = '\0';
   writing->entries++;
   writing->records++;
-  note_report(writing->program, row, entity);
+  note_report(writing->program, row, objects);
 }
 
 /* Texts among the values that are no UTF-8 are escaped, in the scratch buffer. */
@@ -320,12 +326,12 @@ static void escape_texts(const struct sn_program *program, const struct row *row
   for (size_t i = 0; i < count; i++) {
     struct sn_value_view *value = &values[i];
     value->escaped =
-        value->type.base == NET_STRING && !sn_text_is_plain(value->text, value->length);
+        value->type.base == NET_STRING && !base_bytes_are_plain(value->text, value->length);
     if (value->escaped && !any) base_buffer_clear(scratch);
     any |= value->escaped;
     if (!value->escaped) continue;
     size_t before = scratch->length;
-    sn_text_escape(scratch, value->text, value->length);
+    base_bytes_escape(scratch, value->text, value->length);
     value->length = (uint32_t)(scratch->length - before);
   }
   if (!any) return;
@@ -352,6 +358,7 @@ static bool find_row(struct writing *writing, const struct sn_record_view *recor
   struct sn_known_event *event = &part->known->events[e];
   *ret_row = (struct row){.part = part, .event = event, .number = e};
   if (writing->full) {
+    program->unsent = true;
     sn_pipe_unsent(program->peer, (size_t)(writing->intake - program->intakes));
     part->events[e].unsent++;
     return false;
@@ -413,9 +420,6 @@ static void take(struct writing *writing, const struct sn_record_view *record) {
   const struct sn_event_description *event = row.event->event;
   bool sampled = event->relation == SN_KIND_SAMPLED;
   row.at = time_of(program, writing->intake, record, sampled);
-  if (sampled && (record->kind & SN_RECORD_STAMP) != 0) {
-    row.at.lo = row.at.hi = sn_sampling_time(program->monitor, row.event, row.at.hi);
-  }
   const char *reason = NULL;
   if (row.event->holder != NULL) {
     if ((record->kind & SN_RECORD_NAME) == 0) {
@@ -425,6 +429,10 @@ static void take(struct writing *writing, const struct sn_record_view *record) {
                                 record->minor, record->epoch);
       sn_entity_take(row.holder, row.number);
     }
+  }
+  if (sampled && (record->kind & SN_RECORD_STAMP) != 0) {
+    row.at.lo = row.at.hi =
+        sn_sampling_time(program->monitor, row.part, row.number, row.holder, row.at.hi);
   }
   if (reason == NULL &&
       !sn_payload_read(event, record->payload, record->payload_bytes, program->monitor->values)) {
@@ -487,6 +495,14 @@ uint64_t sn_accountant_drain(struct sn_program *program, uint32_t budget) {
   return count;
 }
 
+void sn_accountant_own(struct sn_monitor *monitor) {
+  if (monitor->telling.unread < UNREAD_MAX) return;
+  monitor->telling.unread = 0;
+  for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
+    if (program->own && program->state == SN_RUNNING) sn_accountant_drain(program, UINT32_MAX);
+  }
+}
+
 /* Each program's rings in turn; the next turn begins with the one that this one did not come to. */
 uint64_t sn_accountant_turn(struct sn_monitor *monitor, int64_t budget_ns, bool *ret_more) {
   uint64_t count = 0, own = 0;
@@ -517,21 +533,26 @@ uint64_t sn_accountant_turn(struct sn_monitor *monitor, int64_t budget_ns, bool 
 
 /* --- what no ring holds */
 
+/* Is what DOMAIN of a process's records says one entity? */
+static bool is_whole_key(const struct sn_known_event *known, uint32_t domain) {
+  return known->event->key_count ==
+         (size_t)known->of_key[0] + (domain > 0 && known->of_key[domain]);
+}
+
 void sn_accountant_end_record(struct sn_program *program, struct sn_part *part, uint32_t event,
-                              const struct sn_name *name, int64_t lo, int64_t hi) {
+                              uint32_t domain, const struct sn_name *name, int64_t lo, int64_t hi) {
   if (part->known == NULL || event >= part->known->event_count) return;
   struct sn_monitor *monitor = program->monitor;
   struct sn_known_event *known = &part->known->events[event];
-  if (known->event == NULL || known->event->relation == SN_KIND_EVENT ||
-      (name != NULL && known->key >= known->domain_count)) {
-    return;
-  }
-  if (known->event->relation == SN_KIND_SAMPLED) lo = hi;
+  if (known->event == NULL || known->event->relation == SN_KIND_EVENT) return;
+  bool sampled = known->event->relation == SN_KIND_SAMPLED;
+  if (sampled && !is_whole_key(known, domain)) return;
+  if (sampled) lo = hi;
   uint32_t relation = sn_known_relation(monitor, part->known, known);
   struct writing writing = {.program = program};
   bool *named = base_xcalloc(known->domain_count, sizeof *named);
   named[0] = true; /* the process, which belongs to the key */
-  if (name != NULL) named[known->key] = true;
+  named[domain] = true;
   begin(&writing, relation);
   struct sn_record_head head = {
       .marks = SN_MARK_DEFINITE | SN_MARK_CLOSES, .start_lo = lo, .start_hi = hi};
@@ -539,7 +560,7 @@ void sn_accountant_end_record(struct sn_program *program, struct sn_part *part, 
   sn_put_record_head(writing.out, &head);
   sn_put_named(writing.out, named, known->domain_count);
   sn_put_name_id(writing.out, part->name->id);
-  if (name != NULL && known->key > 0) sn_put_name_id(writing.out, name->id);
+  if (domain > 0) sn_put_name_id(writing.out, name->id);
   writing.entries = 1;
   finish(&writing);
   free(named);

@@ -8,6 +8,10 @@
  * A ring that is not complete and does not move (its thread was killed, or stopped, in the midst of a record)
  * holds nothing back any more when the patience is over; what comes of it then may be late.
  *
+ * What was lost is said first, so whoever believes a checkpoint knows what of all before it is missing. While more and more
+ * is lost that is said now and then, and checkpoints wait for it. (What a killed program or collector has taken
+ * with it is found when it is gone, and told then.)
+ *
  * A sampled relation's checkpoint stays at the tick whose samples are still to come (sampling.c), and at that one
  * all that has been said of the others is said of each.                                             */
 #include <stdlib.h>
@@ -18,6 +22,8 @@
 enum { SLACK_NS = 20 * 1000, UNDER_WAY_MAX = 2048 };
 /* How often with nothing enabled: with each turn, and while what was said waits. */
 enum { IDLE_NS = 250 * 1000 * 1000, OWING_NS = 50 * 1000 * 1000 };
+/* Losses that go on are said so often. */
+static const int64_t LOST_NS = 50 * 1000 * 1000;
 
 int64_t sn_monitor_time(const struct sn_monitor *monitor) {
   const struct sn_timeline *line = &monitor->lines[SN_CLOCK_CYCLES - 1];
@@ -62,6 +68,7 @@ static int64_t bound_of(struct sn_program *program, size_t i, int64_t now, int64
   struct sn_intake *intake = &program->intakes[i];
   struct sn_pipe_view view;
   sn_pipe_view(program->peer, i, &view);
+  program->lost += view.lost;
   if (view.accounted >= view.generated) {
     intake->complete_at = now;
     intake->stands_since = 0;
@@ -89,14 +96,32 @@ static int64_t bound_of_program(struct sn_program *program, int64_t now, int64_t
   if (program->state == SN_ENDED) return least;
   least = sn_periods_bound(program, monotonic);
   if (program->enabled) program->enabled_at = monotonic;
+  program->lost_known = false;
   bool rests = monotonic - program->enabled_at > monitor->options.patience_ns;
   if (program->complete && rests) return least;
-  program->complete = true;
+  program->complete = program->lost_known = true;
+  program->lost = 0;
   for (size_t i = 0; i < sn_peer_pipes(program->peer) && i < program->intake_count; i++) {
     int64_t bound = bound_of(program, i, now, monotonic);
     if (bound < least) least = bound;
   }
   return least;
+}
+
+/* Says what PROGRAM has lost, if that is more than was said; up to when all of it is said otherwise. */
+static int64_t bound_of_losses(struct sn_program *program, int64_t now, int64_t monotonic) {
+  if (program->state == SN_ENDED || !program->lost_known || !sn_program_ready(program))
+    return INT64_MAX;
+  if (program->lost == program->lost_said && !program->unsent) {
+    if (program->losses_at < now) program->losses_at = now;
+    return INT64_MAX;
+  }
+  if (monotonic - program->said_at < LOST_NS) return program->losses_at;
+  if (sn_uplink_full(program->monitor) || !sn_losses_poll(program)) return program->losses_at;
+  program->lost_said = program->lost;
+  program->unsent = false;
+  program->said_at = monotonic;
+  return INT64_MAX;
 }
 
 /* With much under way a checkpoint is not worth a message each time. */
@@ -177,10 +202,12 @@ void sn_check_turn(struct sn_monitor *monitor) {
   if (!monitor->enabled && interval < least_interval) interval = least_interval;
   monitor->check_at = monotonic + interval;
   int64_t now = safe_time(monitor), least = now;
-  sn_monitor_notice(monitor);  /* programs that have begun before the clock was read, */
+  sn_programs_notice(monitor); /* programs that have begun before the clock was read, */
   sn_programs_follow(monitor); /* and rings that were made */
   for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
     int64_t bound = bound_of_program(program, now, monotonic);
+    if (bound < least) least = bound;
+    bound = bound_of_losses(program, now, monotonic);
     if (bound < least) least = bound;
   }
   /* Of a ring that nobody has seen empty nothing is known. */

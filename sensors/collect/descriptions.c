@@ -3,7 +3,8 @@
  * The reading is a thread's of its own, since a disk may be slow: it gets where the text is in the program's
  * memory, and gives bytes. They come from the file that is mapped there (/proc/PID/maps), or, where that
  * cannot be had, from the memory itself. What is not what its digest says is not taken. The rest is done by
- * who asked. A text is at most a few MiB; nobody else's file is ever read in whole.                     */
+ * who asked. A text is at most a few MiB; nobody else's file is ever read in whole. Programs that began while something was
+ * wanted of them have it in their announcement, too, which outlives them.                               */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -27,7 +28,7 @@ struct request {
   struct request *next;
   uint32_t pid;
   uint64_t address, length, digest;
-  char *text; /* NULL: it could not be had */
+  char *text; /* as the announcement has it, then as it is; NULL: it could not be had */
 };
 
 struct sn_reader {
@@ -107,6 +108,10 @@ static bool read_memory(const struct request *request, char *to) {
 }
 
 static void answer(struct request *request) {
+  char *said = request->text;
+  if (said != NULL && sn_remote_digest(said, request->length) == request->digest) return;
+  free(said);
+  request->text = NULL;
   if (request->length == 0 || request->length > DESCRIPTION_MAX) return;
   char *text = base_xmalloc(request->length + 1);
   if (read_by_map(request, text) || read_memory(request, text)) {
@@ -195,6 +200,15 @@ static void ask(struct sn_reader *reader, struct request request) {
 
 /* --- what is known */
 
+/* NULL: it does not say it. */
+static char *text_of(const struct sn_module_view *module) {
+  if (module->text == NULL || module->description_bytes > DESCRIPTION_MAX) return NULL;
+  char *text = base_xmalloc(module->description_bytes + 1);
+  memcpy(text, module->text, module->description_bytes);
+  text[module->description_bytes] = '\0';
+  return text;
+}
+
 struct sn_known *sn_known_of(struct sn_monitor *monitor, const struct sn_peer *peer,
                              const struct sn_module_view *module) {
   struct sn_known *known = monitor->known;
@@ -212,7 +226,8 @@ struct sn_known *sn_known_of(struct sn_monitor *monitor, const struct sn_peer *p
   ask(monitor->reader, (struct request){.pid = sn_peer_identity(peer)->pid,
                                         .address = module->description,
                                         .length = module->description_bytes,
-                                        .digest = module->digest});
+                                        .digest = module->digest,
+                                        .text = text_of(module)});
   return known;
 }
 
@@ -228,18 +243,24 @@ const struct sn_type_description *sn_known_type(const struct sn_known *known, ui
   return NULL;
 }
 
-/* The key, if it is the process, or an object: those end by themselves. */
+static bool is_of_key(const struct sn_event_description *event, const char *domain) {
+  for (size_t i = 0; i < event->key_count; i++) {
+    if (strcasecmp(event->keys[i], domain) == 0) return true;
+  }
+  return false;
+}
+
+/* What of the key is the process, or an object: those end by themselves. */
 static void find_key(struct sn_known_event *known) {
   const struct sn_event_description *event = known->event;
-  const char *names[3];
-  size_t count = sn_event_implicit(event, names);
-  known->domain_count = (uint32_t)(count + event->domain_count);
-  known->key = known->domain_count;
-  for (uint32_t i = 0; i < count && event->key != NULL; i++) {
-    if (strcasecmp(names[i], event->key) == 0) known->key = i;
+  const char *names[SN_IMPLICIT_MAX];
+  known->implicit_count = (uint32_t)sn_event_implicit(event, names);
+  known->domain_count = (uint32_t)(known->implicit_count + event->domain_count);
+  for (uint32_t i = 0; i < known->implicit_count; i++) {
+    known->of_key[i] = is_of_key(event, names[i]);
+    if (known->holder != NULL && strcasecmp(names[i], known->holder) == 0) known->holder_domain = i;
   }
-  known->key_is_holder = known->holder != NULL && known->key > 0 && known->key < count &&
-                         strcasecmp(names[known->key], known->holder) == 0;
+  known->holder_of_key = known->holder_domain > 0 && known->of_key[known->holder_domain];
 }
 
 static void describe(struct sn_monitor *monitor, struct sn_known *known) {

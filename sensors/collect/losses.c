@@ -11,7 +11,7 @@
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
 
-enum { REPORT_COLUMNS = 9, REPORT_BYTES = 256 << 10, OBJECTS_SHOWN = 1000 };
+enum { REPORT_COLUMNS = 11, REPORT_BYTES = 256 << 10, OBJECTS_SHOWN = 1000 };
 static const int64_t REPORT_NS = INT64_C(250000000), SOON_NS = INT64_C(50000000);
 
 static const char *const causes[SN_CAUSES] = {
@@ -22,7 +22,7 @@ static const char *const causes[SN_CAUSES] = {
 };
 
 static const char *const reasons[SN_CAUSES] = {
-    [SN_FULL] = "the rings of its threads were full",
+    [SN_FULL] = "the rings of its threads were full", /* and how large they are */
     [SN_UNREACHABLE] = "no collector took its rings",
     [SN_NESTED] = "too many signal handlers within each other",
     [SN_OVERSIZE] = "a record was larger than its ring",
@@ -58,6 +58,9 @@ static void warn(const struct sn_program *program, const struct sn_part *part, c
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_buffer_printf(&text, "%s: %" PRIu64 " record%s of %s lost: %s", part->name->text, total,
                      total == 1 ? "" : "s", relation, reasons[cause]);
+  uint64_t ring = sn_peer_least_ring(program->peer);
+  if (cause == SN_FULL && ring != 0)
+    base_buffer_printf(&text, ", with %" PRIu64 " KiB", ring >> 10);
   options->tell(options->context, cause == SN_FULL ? MSG_RING_FULL : MSG_RECORDS_LOST, text.data);
   base_buffer_done(&text);
 }
@@ -68,40 +71,70 @@ static uint64_t lost_by(const struct sn_tally *tally, unsigned cause) {
   return cause == SN_UNSENT ? tally->unsent : 0;
 }
 
-static void poll_event(struct sn_program *program, struct sn_part *part, uint32_t e, int64_t now) {
+static bool poll_event(struct sn_program *program, struct sn_part *part, uint32_t e, int64_t now) {
   struct sn_part_event *event = &part->events[e];
   struct sn_tally tally;
   if (event->received != 0 || event->unsent != 0) {
     sn_peer_tally_add(program->peer, part->index, e, event->received, event->unsent);
     event->received = event->unsent = 0;
   }
-  if (!sn_peer_tally(program->peer, part->index, e, &tally)) return;
+  if (!sn_peer_tally(program->peer, part->index, e, &tally)) return true;
   for (unsigned cause = 0; cause < SN_CAUSES; cause++) {
     uint64_t lost = lost_by(&tally, cause);
     uint64_t total = lost > event->base[cause] ? lost - event->base[cause] : 0;
     if (total <= event->said[cause]) continue;
-    if (say(program, part, part->known->events[e].event->name, cause, total,
-            total - event->said[cause], now)) {
-      warn(program, part, part->known->events[e].event->name, cause, total,
-           total - event->said[cause]);
-      event->said[cause] = total;
-    }
+    if (!say(program, part, part->known->events[e].event->name, cause, total,
+             total - event->said[cause], now))
+      return false;
+    warn(program, part, part->known->events[e].event->name, cause, total,
+         total - event->said[cause]);
+    event->said[cause] = total;
   }
+  return true;
 }
 
-void sn_losses_poll(struct sn_program *program) {
+bool sn_totals_of(const struct sn_program *program, const struct sn_part *part, uint32_t event,
+                  struct sn_totals *ret_totals) {
+  const struct sn_part_event *state = &part->events[event];
+  struct sn_tally tally;
+  if (!sn_peer_tally(program->peer, part->index, event, &tally)) return false;
+  tally.received += state->received; /* as yet in no tally */
+  tally.unsent += state->unsent;
+  *ret_totals = (struct sn_totals){.escaped = state->escaped};
+  for (unsigned cause = 0; cause < SN_CAUSES; cause++) ret_totals->lost += lost_by(&tally, cause);
+  ret_totals->records = tally.received + ret_totals->lost;
+  return true;
+}
+
+bool sn_totals_of_object(const struct sn_program *program, const struct sn_part *part,
+                         uint32_t event, const struct sn_object_view *object,
+                         struct sn_entity *entity, struct sn_totals *ret_totals) {
+  const struct sn_taken *taken = sn_entity_taken(entity, event);
+  struct sn_entry_view entry;
+  if (part->events[event].want != 0) return false;
+  if (sn_peer_object_switched(program->peer, object, event) == 0) return false;
+  uint32_t place = part->known->events[event].place;
+  bool there = sn_peer_object_entry(program->peer, object, place, &entry);
+  *ret_totals = (struct sn_totals){.lost = there ? entry.missed : 0};
+  ret_totals->records = (taken != NULL ? taken->records : 0) + ret_totals->lost;
+  return true;
+}
+
+bool sn_losses_poll(struct sn_program *program) {
   int64_t now = sn_monitor_time(program->monitor);
-  if (program->state == SN_ENDED || !sn_program_ready(program)) return;
+  bool all = true;
+  if (program->state == SN_ENDED || !sn_program_ready(program)) return true;
   for (size_t i = 0; i < program->part_count; i++) {
     struct sn_part *part = &program->parts[i];
     if (part->name == NULL) continue;
     uint32_t events = part->event_count;
     if (events > part->known->event_count) events = part->known->event_count;
     for (uint32_t e = 1; e < events; e++) {
-      if (part->known->events[e].event != NULL) poll_event(program, part, e, now);
+      if (part->known->events[e].event != NULL) all &= poll_event(program, part, e, now);
     }
   }
-  program->losses_at = now;
+  if (all) program->losses_at = now;
+  return all;
 }
 
 /* The program is dead and its rings are read: what is said of no event is said of none. */
@@ -227,23 +260,22 @@ static void add_event(struct report *report, struct sn_program *program, struct 
                       uint32_t e, int64_t elapsed) {
   struct base_buffer *cells = &report->cells;
   struct sn_part_event *event = &part->events[e];
-  struct sn_tally tally;
-  uint64_t lost = 0;
-  if (!sn_peer_tally(program->peer, part->index, e, &tally)) return;
-  for (unsigned cause = 0; cause < SN_CAUSES; cause++) lost += lost_by(&tally, cause);
-  uint64_t generated = tally.received + lost;
-  event->reported_rate = rate_of(generated, &event->reported_generated, elapsed);
+  struct sn_totals totals;
+  if (!sn_totals_of(program, part, e, &totals)) return;
+  event->reported_rate = rate_of(totals.records, &event->reported_generated, elapsed);
   cell(cells, part->name->text);
   cell(cells, part->known->events[e].event->name);
   cell(cells, "");
   cell_state(cells, part, e);
-  cell_number(cells, generated);
-  cell_number(cells, lost);
+  cell_number(cells, totals.records);
+  cell_number(cells, totals.lost);
   cell_number(cells, event->reported_rate);
   cell_cost(cells, program, part, e);
-  cell_number(cells, event->escaped);
+  cell_number(cells, totals.escaped);
+  cell_number(cells, event->triggers);
+  cell_number(cells, event->coalesced);
   report->rows++;
-  event->reported_lost = lost;
+  event->reported_lost = totals.lost;
   event->reported_want = event->want;
 }
 
@@ -254,25 +286,22 @@ struct object_report {
   int64_t elapsed;
 };
 
-/* Its records are those since we know it; those that it lost, since it was made. */
 static void add_object_event(struct object_report *of, const struct sn_part *part, uint32_t e,
                              const struct sn_object_view *object, struct sn_entity *entity) {
   struct base_buffer *cells = &of->report->objects;
   struct sn_taken none = {.event = e}, *taken = sn_entity_taken(entity, e);
-  struct sn_entry_view entry;
+  struct sn_totals totals;
+  if (!sn_totals_of_object(of->program, part, e, object, entity, &totals)) return;
   if (taken == NULL) taken = &none;
-  bool there =
-      sn_peer_object_entry(of->program->peer, object, part->known->events[e].place, &entry);
-  uint64_t lost = there ? entry.missed : 0, generated = taken->records + lost;
   cell(cells, part->name->text);
   cell(cells, part->known->events[e].event->name);
   cell(cells, entity->name->text);
   cell(cells, "on");
-  cell_number(cells, generated);
-  cell_number(cells, lost);
-  cell_number(cells, rate_of(generated, &taken->reported, of->elapsed));
+  cell_number(cells, totals.records);
+  cell_number(cells, totals.lost);
+  cell_number(cells, rate_of(totals.records, &taken->reported, of->elapsed));
   cell_cost(cells, of->program, part, e);
-  cell(cells, "");
+  for (int i = 0; i < 3; i++) cell(cells, "");
   of->report->object_rows++;
 }
 
@@ -283,8 +312,6 @@ static void add_object(void *context, const struct sn_object_view *object) {
   if (part == NULL || part->name == NULL) return;
   for (uint32_t e = 1; e < object->switches && e < part->event_count; e++) {
     if (e >= part->known->event_count || part->known->events[e].event == NULL) continue;
-    if (part->events[e].want != 0) continue;
-    if (sn_peer_object_switched(program->peer, object, e) == 0) continue;
     if (of->report->object_rows == OBJECTS_SHOWN) return;
     struct sn_entity *entity = sn_entity_find(program, (uint32_t)(part - program->parts),
                                               object->type, object->minor, object->epoch);
@@ -316,7 +343,7 @@ static void add_usage(struct report *report, struct sn_program *program) {
   cell(cells, "");
   cell(cells, "");
   cell_number(cells, (uint64_t)program->usage.a_second);
-  cell(cells, "");
+  for (int i = 0; i < 3; i++) cell(cells, "");
   report->rows++;
 }
 

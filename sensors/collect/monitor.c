@@ -20,6 +20,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
+#include "sensors/collect/system.h"
 #include "sensors/collect/whereabouts.h"
 
 #define MS INT64_C(1000000)
@@ -110,24 +111,6 @@ void sn_monitor_free(struct sn_monitor *monitor) {
 
 /* --- what has happened */
 
-void sn_monitor_notice(struct sn_monitor *monitor) {
-  union {
-    struct inotify_event event;
-    char bytes[8192];
-  } buffer;
-  for (ssize_t got; (got = read(monitor->notify, &buffer, sizeof buffer)) > 0;) {
-    for (ssize_t at = 0; at < got;) {
-      const struct inotify_event *event =
-          (const struct inotify_event *)(const void *)(buffer.bytes + at);
-      if (event->mask & IN_Q_OVERFLOW) monitor->look_at = 0;
-      if (event->len > 0 && sn_directory_is_name(event->name)) {
-        sn_programs_add(monitor, event->name);
-      }
-      at += (ssize_t)(sizeof *event + event->len);
-    }
-  }
-}
-
 static void read_events(struct sn_monitor *monitor) {
   struct epoll_event events[64];
   int count = epoll_wait(monitor->poll, events, 64, 0);
@@ -138,7 +121,7 @@ static void read_events(struct sn_monitor *monitor) {
       ((struct sn_program *)events[i].data.ptr)->gone = true;
     }
   }
-  if (count > 0) sn_monitor_notice(monitor);
+  if (count > 0) sn_programs_notice(monitor);
 }
 
 /* --- turns */
@@ -236,12 +219,14 @@ static int64_t turn(struct sn_monitor *monitor, short events) {
   pace(monitor);
   sn_programs_end(monitor);
   if (!monitor->stopping) sn_programs_tell(monitor);
+  if (!monitor->stopping) sn_system_turn(monitor);
   bool known = monitor->uplink.clock_known;
   if (known && !monitor->clocked) step_lines(monitor);
   monitor->clocked = known;
   sn_wanted_turn(monitor);
   if (known && !monitor->stopping) more |= sn_switching_slice(monitor, SWITCH_NS);
   int64_t sample_at = monitor->stopping ? INT64_MAX : sn_sampling_turn(monitor);
+  if (!monitor->stopping) sn_system_sample(monitor);
   sn_check_turn(monitor);
   sn_uplink_turn(monitor, 0);
   return nap(monitor, more, sample_at);

@@ -14,7 +14,9 @@
  *     losses.c        what is lost; reports
  *     receptacles.c   what is counted, by hand; what receptacles hold
  *     uplink.c        the server: what it says, and what it is told
- *     self.c          the monitor's own sensors                                                       */
+ *     self.c          the monitor's own sensors
+ *     told.c          what they say of who and what is there
+ *     system.c        who asks for that; what they say of counts, sampled                             */
 #ifndef SN_COLLECT_MONITOR_IMPL_H
 #define SN_COLLECT_MONITOR_IMPL_H
 
@@ -26,6 +28,7 @@
 #include "sensors/collect/peer.h"
 #include "sensors/collect/self.h"
 #include "sensors/collect/timeline.h"
+#include "sensors/collect/told.h"
 #include "sensors/sdf/decode.h"
 #include "sensors/wire/link.h"
 #include "sensors/wire/records.h"
@@ -60,11 +63,11 @@ struct sn_watch {
   bool stale;  /* of a connection that is over; gone when the new one has said all */
   bool copied; /* of one for the events of all task forces */
   bool starts_only;
-  int64_t every, origin;
-  int64_t since;  /* realtime: when it came */
-  int64_t tick;   /* the last one asked for */
-  bool answered;  /* there was somebody to ask */
-  uint64_t scans; /* monitor->sampled_scans when it was asked */
+  int64_t every, origin; /* every: 0: as often as we do by ourselves; -1: when triggered */
+  int64_t since;         /* realtime: when it came */
+  int64_t tick;          /* the last one asked for */
+  bool answered;         /* there was somebody to ask */
+  uint64_t scans;        /* monitor->sampled_scans when it was asked */
   struct sn_watch_value *values;
   uint32_t value_count, key; /* key: index of the value it is indexed by; value_count: none */
 };
@@ -118,10 +121,20 @@ bool sn_interest_wants(const struct sn_interest *interest, const char *process, 
 /* Whether a watch wants anything of that process. */
 bool sn_interest_wants_process(const struct sn_interest *interest, const char *process);
 bool sn_watch_wants_process(const struct sn_watch *watch, const char *process);
+/* Whether WATCH wants that object of HOLDER in PROCESS. */
+bool sn_watch_wants(const struct sn_watch *watch, const char *process, const char *holder,
+                    const struct sn_name *object);
+/* One that is no interest's. */
+struct sn_watch *sn_watch_copy(const struct sn_watch *watch);
+void sn_watch_list_free(struct sn_watch *watches);
+/* Takes the entry "sample RELATION", which names objects. false: it makes no sense. */
+bool sn_watch_trigger(struct sn_monitor *monitor, const char *relation, struct sn_string value);
 
 /* --- descriptions.c */
 
 enum sn_known_state { SN_KNOWN_READING, SN_KNOWN_GOOD, SN_KNOWN_BAD };
+
+#define SN_IMPLICIT_MAX 3 /* domains: process, object, initiator */
 
 struct sn_known_event {
   const struct sn_event_description *event;
@@ -129,9 +142,11 @@ struct sn_known_event {
   const char *holder; /* the domain whose receptacle is asked; NULL: the process's */
   uint32_t relation;  /* number; 0: never mentioned as yet */
   uint32_t domain_count,
-      key;            /* key: index of the domain; domain_count: none of what ends by itself */
-  bool key_is_holder; /* the key is the object (or initiator) whose receptacle is asked */
-  size_t value_count; /* of the payload */
+      implicit_count;           /* the implicit ones come first: process, object, initiator */
+  uint32_t holder_domain;       /* of HOLDER; 0, the process: there is none */
+  bool of_key[SN_IMPLICIT_MAX]; /* which of the implicit domains are: what ends by itself */
+  bool holder_of_key;           /* an object is, or the initiator, whose receptacle is asked */
+  size_t value_count;           /* of the payload */
   uint32_t
       place; /* of its entry in the receptacles that it asks: in the order of the description */
 };
@@ -146,6 +161,7 @@ struct sn_known {
   struct sn_description *description;
   struct sn_known_event *events; /* by number; .event NULL: none */
   uint32_t event_count;
+  struct sn_told told; /* SensorTaskForce has a tuple of it */
 };
 
 struct sn_reader;
@@ -177,9 +193,9 @@ struct sn_sampling {
   bool silent;         /* given up: it is waited for when it has answered again */
 };
 
-/* A period that an object has opened. */
+/* Periods that an object has opened, being what DOMAIN of the event's key says. */
 struct sn_open {
-  uint32_t event;
+  uint32_t event, domain;
   uint32_t made, on; /* the scans when it was opened, and that saw it switched on */
   int64_t off_at;    /* when it was switched off; INT64_MIN: it was not, or before it was opened */
 };
@@ -188,6 +204,12 @@ struct sn_open {
 struct sn_taken {
   uint32_t event;
   uint64_t records, reported; /* since we know it; generated, as of the last report */
+};
+
+/* Its own switch of an event is on, and SensorOn has a tuple of that. */
+struct sn_alone {
+  uint32_t event;
+  struct sn_told told;
 };
 
 struct sn_entity {
@@ -202,7 +224,9 @@ struct sn_entity {
   uint32_t open_count, sampling_count;
   struct sn_sampling *sampling;
   struct sn_taken *taken;
-  uint32_t taken_count;
+  uint32_t taken_count, alone_count;
+  struct sn_alone *alone;
+  struct sn_told told; /* SensorObject has a tuple of it */
   bool gone; /* it was not seen: it ends when what it left has been read */
   uint64_t gone_turn;
 };
@@ -225,12 +249,15 @@ struct sn_entity *sn_entity_of(struct sn_program *program, uint32_t part, uint32
 /* The one of that name which is there; NULL: none is. */
 struct sn_entity *sn_entity_named(struct sn_program *program, uint32_t part, uint32_t type,
                                   uint64_t minor);
-/* A record has come. SCAN: the program's. true: it has opened a period that was not open before. */
-bool sn_entity_report(struct sn_entity *entity, uint32_t event, int64_t at, uint32_t scan);
+/* A record has come that ENTITY is in domain DOMAIN of. SCAN: the program's. true: it has opened a period that was not
+ * open before. */
+bool sn_entity_report(struct sn_entity *entity, uint32_t event, uint32_t domain, int64_t at,
+                      uint32_t scan);
 /* A record of EVENT has asked its receptacle. */
 void sn_entity_take(struct sn_entity *entity, uint32_t event);
 struct sn_taken *sn_entity_taken(struct sn_entity *entity, uint32_t event); /* NULL: none */
-struct sn_open *sn_entity_open(struct sn_entity *entity, uint32_t event);   /* NULL: it has none */
+/* NULL: it has none. */
+struct sn_open *sn_entity_open(struct sn_entity *entity, uint32_t event, uint32_t domain);
 /* After a scan: those that were not seen are gone; those that were gone before, end. ALL: all do. */
 void sn_entities_sweep(struct sn_program *program, bool all);
 void sn_entities_free(struct sn_program *program);
@@ -246,7 +273,10 @@ struct sn_part_event {
   int64_t last_at;                /* time of its last record */
   int64_t off_at; /* when it was switched off, and has not been ended since; INT64_MIN: it is on */
   bool once_due, once_now; /* its objects are to be asked once: by the next scan, by this one */
-  int64_t asked, asked_at; /* the last tick asked for, and when (monotonic); 0: none */
+  struct sn_watch *once_for, *once_for_now; /* ... those that these triggers name */
+  int64_t triggered;                        /* the last trigger that asked for samples; 0: none */
+  uint64_t triggers, coalesced; /* how many did; of which others were still to be answered */
+  int64_t asked, asked_at;      /* the last tick asked for, and when (monotonic); 0: none */
   int64_t
       pass_from; /* the first sample since its process said that a round was complete; 0: none */
   size_t unanswered;         /* objects that were asked at ASKED and have not answered */
@@ -257,6 +287,7 @@ struct sn_part_event {
   uint64_t base[SN_CAUSES];  /* lost while the process had another name */
   uint64_t reported_generated, reported_lost, reported_rate; /* of the last report */
   uint8_t reported_want;
+  struct sn_told told, told_on; /* SensorEvent, SensorOn have tuples of it */
 };
 
 /* A module of a program. */
@@ -318,7 +349,12 @@ struct sn_program {
   bool enabled;        /* something of it is on */
   bool complete;       /* at the last check */
   int64_t enabled_at;  /* monotonic: of the last check at which something was on */
-  int64_t losses_at;   /* realtime: accounted up to here */
+  int64_t losses_at;   /* realtime: losses are said up to here */
+  uint64_t lost;       /* records, by all its pipes, as of the last check */
+  uint64_t lost_said;  /* ... as of the last time that losses were said for a check */
+  int64_t said_at;     /* monotonic: that */
+  bool lost_known;     /* LOST is that */
+  bool unsent;         /* the buffer had no room for some since */
   int64_t reported_at; /* monotonic */
   bool report_wanted;  /* its switches have changed */
   struct base_usage usage;
@@ -353,7 +389,8 @@ void sn_refusals_looked(struct sn_monitor *monitor, bool all);
 /* --- programs.c */
 
 void sn_programs_look(struct sn_monitor *monitor); /* at the directory */
-void sn_programs_add(struct sn_monitor *monitor, const char *name);
+/* Announcements that are new or were just completed. */
+void sn_programs_notice(struct sn_monitor *monitor);
 /* New modules, names, pipes; the dead. */
 void sn_programs_follow(struct sn_monitor *monitor);
 /* Says who is there, if somebody asks for SensorProcess (self.h). */
@@ -397,9 +434,12 @@ int64_t sn_sampling_turn(struct sn_monitor *monitor);
 /* A scan has come to an object that is due; *ENTITY may be NULL, and then is made. */
 void sn_sampling_ask_object(struct sn_program *program, struct sn_part *part, uint32_t event,
                             const struct sn_object_view *object, struct sn_entity **entity);
-/* The time that a sample taken AT stands for: the tick it was asked for, or its own. */
-int64_t sn_sampling_time(struct sn_monitor *monitor, const struct sn_known_event *known,
-                         int64_t at);
+/* The time that a sample taken AT, of ENTITY (NULL: of the process), stands for: the tick it was asked for, or its own. */
+int64_t sn_sampling_time(struct sn_monitor *monitor, const struct sn_part *part, uint32_t event,
+                         const struct sn_entity *entity, int64_t at);
+/* A tuple has come that asks for samples of RELATION, of what has the values of TRIGGER. */
+void sn_sampling_trigger(struct sn_monitor *monitor, const char *relation,
+                         const struct sn_watch *trigger);
 /* A sample for the time AT has come. ENTITY: whose it is, or NULL. */
 void sn_sampling_taken(struct sn_program *program, struct sn_part *part, uint32_t event,
                        struct sn_entity *entity, int64_t at);
@@ -438,26 +478,22 @@ void sn_periods_process_ended(struct sn_program *program, struct sn_part *part, 
 void sn_periods_stop(struct sn_monitor *monitor);
 void sn_periods_stopped(struct sn_monitor *monitor);
 
-/* --- texts.c */
-
-/* Is TEXT UTF-8, and not to be taken for one that was escaped? */
-bool sn_text_is_plain(const char *text, size_t length);
-/* Appends TEXT, at most four bytes for each of its own, as UTF-8 of which it can be had back. */
-void sn_text_escape(struct base_buffer *out, const char *text, size_t length);
-
 /* --- accountant.c */
 
 /* Drains what there is, at most about BUDGET_NS; *ret_full: some ring was more than half full. Returns the
  * number of records. */
 uint64_t sn_accountant_turn(struct sn_monitor *monitor, int64_t budget_ns, bool *ret_more);
 uint64_t sn_accountant_drain(struct sn_program *program, uint32_t budget);
+/* Reads our own rings if much was told since that was done last; it may make objects of ours. */
+void sn_accountant_own(struct sn_monitor *monitor);
 /* Says where reading a ring began, once. */
 void sn_accountant_pipe(struct sn_program *program, size_t pipe);
 /* Says again whose it is. */
 void sn_accountant_define_pipe(struct sn_program *program, size_t pipe);
-/* An end record of the entity NAME, at [lo, hi]; NULL: of all that records of this process have opened. */
+/* An end record, at [lo, hi], of all that records of this process have opened in whose domain DOMAIN stands NAME; 0: whatever
+ * stands there. Of a sampled relation only where that is one entity: others end by their absence. */
 void sn_accountant_end_record(struct sn_program *program, struct sn_part *part, uint32_t event,
-                              const struct sn_name *name, int64_t lo, int64_t hi);
+                              uint32_t domain, const struct sn_name *name, int64_t lo, int64_t hi);
 void sn_accountant_round(struct sn_monitor *monitor, struct sn_known *known,
                          struct sn_known_event *event, int64_t at);
 
@@ -472,7 +508,8 @@ int64_t sn_monitor_error(const struct sn_monitor *monitor, const struct sn_timel
 
 /* --- losses.c */
 
-void sn_losses_poll(struct sn_program *program);
+/* Says what has been lost since the last time. false: there was no room for some of it. */
+bool sn_losses_poll(struct sn_program *program);
 void sn_losses_final(struct sn_program *program);
 /* Instead of that, if the announcement was cut: nobody knows any more how many were lost. */
 void sn_losses_cut(struct sn_program *program);
@@ -481,7 +518,34 @@ void sn_report_turn(struct sn_monitor *monitor);
 /* Switches stand otherwise now: somebody may look. */
 void sn_report_soon(struct sn_monitor *monitor);
 
+/* What a sensor has come to since its process began. */
+struct sn_totals {
+  uint64_t records, lost, escaped; /* records: lost ones among them */
+};
+/* Of all of a process. false: there is no such event. */
+bool sn_totals_of(const struct sn_program *program, const struct sn_part *part, uint32_t event,
+                  struct sn_totals *ret_totals);
+/* Of ENTITY, which is at OBJECT: its records since we know it; false: it is not on by itself. */
+bool sn_totals_of_object(const struct sn_program *program, const struct sn_part *part,
+                         uint32_t event, const struct sn_object_view *object,
+                         struct sn_entity *entity, struct sn_totals *ret_totals);
+
 /* --- receptacles.c */
+
+/* What a receptacle holds of an event, and how that is switched. */
+struct sn_holding {
+  struct sn_entry_view entry;
+  unsigned modes, counted;
+};
+/* The process's; false: there is none. */
+bool sn_holding_of(const struct sn_program *program, const struct sn_part *part, uint32_t event,
+                   struct sn_holding *ret_holding);
+/* An object's; false: the event asks no receptacles of its type, or it is off and has never held anything. */
+bool sn_holding_of_object(const struct sn_program *program, const struct sn_part *part,
+                          uint32_t event, const struct sn_object_view *object,
+                          struct sn_holding *ret_holding);
+/* Of the values that were counted, as far as its event has a histogram. false: there are none. */
+bool sn_holding_moments(const struct sn_holding *holding, double *ret_mean, double *ret_deviation);
 
 /* Takes a WRITE_ENTRY. false: it makes no sense. What is not known is passed over. */
 bool sn_entry_write(struct sn_monitor *monitor, const struct sn_message_write_entry *command);
@@ -547,9 +611,6 @@ void sn_uplink_free(struct sn_monitor *monitor);
 
 /* --- the monitor */
 
-/* Announcements that are new or were just completed. */
-void sn_monitor_notice(struct sn_monitor *monitor);
-
 struct sn_monitor {
   struct sn_monitor_options options;
   char *directory;
@@ -594,6 +655,7 @@ struct sn_monitor {
   struct sn_value_view *values;
   size_t value_room;
   size_t turn_first; /* which program is served first */
+  struct sn_telling telling;
 };
 
 #endif

@@ -140,9 +140,10 @@ struct sn_entity *sn_entity_named(struct sn_program *program, uint32_t part, uin
   return NULL;
 }
 
-struct sn_open *sn_entity_open(struct sn_entity *entity, uint32_t event) {
+struct sn_open *sn_entity_open(struct sn_entity *entity, uint32_t event, uint32_t domain) {
   for (uint32_t i = 0; i < entity->open_count; i++) {
-    if (entity->open[i].event == event) return &entity->open[i];
+    struct sn_open *open = &entity->open[i];
+    if (open->event == event && open->domain == domain) return open;
   }
   return NULL;
 }
@@ -164,12 +165,13 @@ void sn_entity_take(struct sn_entity *entity, uint32_t event) {
   taken->records++;
 }
 
-bool sn_entity_report(struct sn_entity *entity, uint32_t event, int64_t at, uint32_t scan) {
+bool sn_entity_report(struct sn_entity *entity, uint32_t event, uint32_t domain, int64_t at,
+                      uint32_t scan) {
   if (at > entity->last_at) entity->last_at = at;
-  if (sn_entity_open(entity, event) != NULL) return false;
+  if (sn_entity_open(entity, event, domain) != NULL) return false;
   entity->open = base_xrealloc(entity->open, entity->open_count + 1u, sizeof *entity->open);
   entity->open[entity->open_count++] =
-      (struct sn_open){.event = event, .made = scan, .off_at = INT64_MIN};
+      (struct sn_open){.event = event, .domain = domain, .made = scan, .off_at = INT64_MIN};
   return true;
 }
 
@@ -182,6 +184,14 @@ static void take_out(struct sn_entities *entities, struct sn_entity **link) {
   entities->count--;
 }
 
+static void entity_free(struct sn_entity *entity) {
+  free(entity->open);
+  free(entity->sampling);
+  free(entity->taken);
+  free(entity->alone);
+  free(entity);
+}
+
 /* Its periods end between what is known of it last and now. */
 static void end(struct sn_program *program, struct sn_entity *entity) {
   struct sn_monitor *monitor = program->monitor;
@@ -189,15 +199,15 @@ static void end(struct sn_program *program, struct sn_entity *entity) {
   if (entity->last_at >= lo) lo = entity->last_at + 1;
   if (now < lo) now = lo;
   for (uint32_t i = 0; i < entity->open_count; i++) {
-    sn_accountant_end_record(program, &program->parts[entity->part], entity->open[i].event,
+    const struct sn_open *open = &entity->open[i];
+    sn_accountant_end_record(program, &program->parts[entity->part], open->event, open->domain,
                              entity->name, lo, now);
   }
   sn_sampling_leave(program, entity);
+  sn_tell_entity_ends(program, entity);
+  if (!program->own) sn_accountant_own(monitor); /* not while ours are gone through */
   sn_name_end(monitor, entity->name);
-  free(entity->open);
-  free(entity->sampling);
-  free(entity->taken);
-  free(entity);
+  entity_free(entity);
 }
 
 void sn_entities_sweep(struct sn_program *program, bool all) {
@@ -227,10 +237,7 @@ void sn_entities_free(struct sn_program *program) {
     for (struct sn_entity *entity = entities->places[i], *next; entity != NULL; entity = next) {
       next = entity->next;
       free(entity->name);
-      free(entity->open);
-      free(entity->sampling);
-      free(entity->taken);
-      free(entity);
+      entity_free(entity);
     }
   }
   free(entities->places);

@@ -510,13 +510,13 @@ size_t sn_peer_modules(const struct sn_peer *peer) {
   return peer->module_count;
 }
 
-static bool text_at(const struct sn_peer *peer, uint64_t offset, const char **ret_text,
-                    uint32_t *ret_length) {
+static bool text_at(const struct sn_peer *peer, uint64_t offset, uint64_t most,
+                    const char **ret_text, uint32_t *ret_length) {
   uint64_t bytes = sizeof(struct sn_text);
   if (offset % 4 != 0 || offset > peer->bytes || bytes > peer->bytes - offset) return false;
   const struct sn_text *text = (const struct sn_text *)(const void *)(peer->map + offset);
   uint32_t length = text->length;
-  if (length > TEXT_MAX || length > peer->bytes - offset - bytes) return false;
+  if (length > most || length > peer->bytes - offset - bytes) return false;
   *ret_text = (const char *)(text + 1);
   *ret_length = length;
   return true;
@@ -536,8 +536,14 @@ bool sn_peer_module(const struct sn_peer *peer, size_t i, struct sn_module_view 
       .closed = __atomic_load_n(&unit->state, __ATOMIC_ACQUIRE) == SN_CLOSED,
       .process_type = (uint32_t)(process >> 48)};
   uint64_t text = process & ((UINT64_C(1) << 48) - 1);
-  if (!text_at(peer, unit->name, &view.name, &view.name_length)) return false;
-  if (text != 0 && !text_at(peer, text, &view.process, &view.process_length)) return false;
+  if (!text_at(peer, unit->name, TEXT_MAX, &view.name, &view.name_length)) return false;
+  if (text != 0 && !text_at(peer, text, TEXT_MAX, &view.process, &view.process_length))
+    return false;
+  uint32_t length = 0;
+  uint64_t said = unit->text;
+  if (said != 0 &&
+      (!text_at(peer, said, UINT32_MAX, &view.text, &length) || length != view.description_bytes))
+    view.text = NULL;
   *ret_module = view;
   return true;
 }
@@ -674,6 +680,13 @@ void sn_peer_count_object(struct sn_peer *peer, const struct sn_object_view *obj
   __atomic_compare_exchange_n(place, &word, before, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
+bool sn_peer_is_asked(const struct sn_peer *peer, uint32_t module, uint32_t event) {
+  struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
+  if (receptacle == NULL) return false;
+  uint32_t *asked = sn_asked(receptacle, peer->modules[module].switches);
+  return __atomic_load_n(&asked[event], __ATOMIC_ACQUIRE) != 0;
+}
+
 bool sn_peer_ask(struct sn_peer *peer, uint32_t module, uint32_t event) {
   struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
   if (receptacle == NULL) return false;
@@ -686,10 +699,11 @@ bool sn_peer_ask(struct sn_peer *peer, uint32_t module, uint32_t event) {
 
 static bool entry_view(const struct sn_peer *peer, const struct sn_entry *entry,
                        struct sn_entry_view *ret_entry) {
+  uint64_t rounds = __atomic_load_n(&entry->rounds, __ATOMIC_ACQUIRE); /* before what has begun */
   *ret_entry = (struct sn_entry_view){
       .missed = __atomic_load_n(&entry->missed, __ATOMIC_ACQUIRE),
       .count = __atomic_load_n(&entry->count, __ATOMIC_ACQUIRE),
-      .rounds = __atomic_load_n(&entry->rounds, __ATOMIC_ACQUIRE),
+      .rounds = rounds,
       .sum = entry->sum,
       .squares = entry->squares,
       .cost_samples = __atomic_load_n(&entry->cost_samples, __ATOMIC_ACQUIRE),

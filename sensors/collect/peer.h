@@ -94,6 +94,7 @@ struct sn_module_view {
   uint32_t index;
   bool closed; /* unloaded */
   uint64_t digest, description, description_bytes;
+  const char *text; /* the description, not zero-terminated, as it says itself; NULL: it does not */
   uint32_t events;  /* switches are 0 .. events-1 */
   const char *name; /* of the task force; not zero-terminated */
   uint32_t name_length;
@@ -146,6 +147,8 @@ unsigned sn_peer_object_counted(const struct sn_peer *peer, const struct sn_obje
                                 uint32_t event);
 void sn_peer_count_object(struct sn_peer *peer, const struct sn_object_view *object,
                           uint32_t event);
+/* Has it been asked for a round of a sampled event that it has not begun? */
+bool sn_peer_is_asked(const struct sn_peer *peer, uint32_t module, uint32_t event);
 /* Asks for a round of a sampled event. */
 bool sn_peer_ask(struct sn_peer *peer, uint32_t module, uint32_t event);
 
@@ -208,9 +211,14 @@ struct sn_pipe_view {
   uint64_t unsent;
   uint64_t accounted; /* records read (released or not), or counted as lost by the program */
   uint64_t generated;
-  bool open; /* we have its memory */
+  uint64_t lost; /* counted as lost by the program */
+  bool open;     /* we have its memory */
 };
 void sn_pipe_view(const struct sn_peer *peer, size_t i, struct sn_pipe_view *ret_view);
+/* Bytes of the smallest of its rings; 0: it has handed none over. */
+uint64_t sn_peer_least_ring(const struct sn_peer *peer);
+/* Whether its environment has a size of rings that is none. */
+bool sn_peer_ring_refused(const struct sn_peer *peer);
 
 struct sn_account {
   uint64_t generated, received, lost[SN_CAUSES];

@@ -8,8 +8,8 @@
  * switching off is looked at again. What the process's own switch decides is known from the switch;
  * what objects' switches decide is known from a scan that began later.
  *
- * Whose key is a domain of its own (or an object that only its records mention), is ended by an end record that
- * names the process: it ends all periods that records of this process have opened.                  */
+ * An end record names the process, and an object of the key if that has been switched off or has ended: it ends all
+ * periods that records of this process have opened, of that object, whatever else is of their key.  */
 #include <stdlib.h>
 
 #include "engine/base/env.h"
@@ -77,21 +77,28 @@ static bool is_on(const struct sn_part *part, const struct sn_known_event *known
 }
 
 /* Behind what is known of it, and not before what has been promised. */
-static void end_at(struct sn_program *program, struct sn_part *part, uint32_t e,
+static void end_at(struct sn_program *program, struct sn_part *part, uint32_t e, uint32_t domain,
                    const struct sn_name *name, int64_t off_at, int64_t last_at) {
   const struct sn_monitor *monitor = program->monitor;
   int64_t at = last_at >= off_at ? last_at + 1 : off_at, error = monitor->uplink.error;
   int64_t lo = at - error;
   if (lo < monitor->checked) lo = monitor->checked;
   if (at < lo) at = lo;
-  sn_accountant_end_record(program, part, e, name, lo, at + error);
+  sn_accountant_end_record(program, part, e, domain, name, lo, at + error);
+}
+
+/* What ENTITY has opened by OPEN. */
+static void end_open(struct sn_program *program, const struct sn_entity *entity,
+                     const struct sn_open *open, int64_t off_at) {
+  end_at(program, &program->parts[entity->part], open->event, open->domain, entity->name, off_at,
+         entity->last_at);
 }
 
 /* All that the process has opened. */
 static void end_event(struct sn_program *program, struct sn_part *part, uint32_t e) {
   struct sn_part_event *event = &part->events[e];
   int64_t off_at = event->off_at != INT64_MIN ? event->off_at : program->ends_from;
-  end_at(program, part, e, NULL, off_at, event->last_at);
+  end_at(program, part, e, 0, NULL, off_at, event->last_at);
   event->reported = event->taken_over = false;
   event->off_at = INT64_MIN;
 }
@@ -108,19 +115,20 @@ void sn_periods_event_on(struct sn_program *program, struct sn_part *part, uint3
   const struct sn_known_event *known = traced_event(part, e);
   struct sn_part_event *event = &part->events[e];
   if (known == NULL || event->off_at == INT64_MIN) return;
-  if (!known->key_is_holder || event->taken_over) end_event(program, part, e);
+  if (!known->holder_of_key || event->taken_over) end_event(program, part, e);
   event->off_at = INT64_MIN;
 }
 
 void sn_periods_object(struct sn_program *program, struct sn_part *part, uint32_t e,
                        struct sn_entity *entity, bool was_on, bool on) {
-  if (traced_event(part, e) == NULL) return;
-  struct sn_open *open = entity != NULL ? sn_entity_open(entity, e) : NULL;
+  const struct sn_known_event *known = traced_event(part, e);
+  if (known == NULL) return;
+  struct sn_open *open = entity != NULL ? sn_entity_open(entity, e, known->holder_domain) : NULL;
   if (on) {
     part->events[e].objects_on = program->scan;
     if (open != NULL) open->on = program->scan;
     if (open == NULL || open->off_at == INT64_MIN) return;
-    end_at(program, part, e, entity->name, open->off_at, entity->last_at);
+    end_open(program, entity, open, open->off_at);
     *open = entity->open[--entity->open_count];
   } else if (was_on) {
     int64_t now = sn_monitor_time(program->monitor);
@@ -136,7 +144,7 @@ static void settle_events(struct sn_program *program, struct sn_part *part) {
     const struct sn_known_event *known = traced_event(part, e);
     struct sn_part_event *event = &part->events[e];
     if (known == NULL || !event->reported || is_on(part, known, e)) continue;
-    if (known->key_is_holder && !event->taken_over) continue; /* objects' own */
+    if (known->holder_of_key && !event->taken_over) continue; /* objects' own */
     if (known->holder != NULL && !event->taken_over && event->objects_on == program->scan) continue;
     if (event->off_at > program->settled_at || sn_uplink_tight(program->monitor)) {
       program->settle_again = true; /* switched by this very scan: the next one */
@@ -150,7 +158,8 @@ static bool is_to_settle(struct sn_program *program, const struct sn_entity *ent
                          const struct sn_open *open) {
   struct sn_part *part = &program->parts[entity->part];
   const struct sn_known_event *known = traced_event(part, open->event);
-  if (known == NULL || !known->key_is_holder || is_on(part, known, open->event)) return false;
+  if (known == NULL || !known->holder_of_key || is_on(part, known, open->event)) return false;
+  if (open->domain != known->holder_domain) return false;
   if (open->on == program->scan) return false;
   bool later = open->made == program->scan || open->off_at > program->settled_at ||
                sn_uplink_tight(program->monitor);
@@ -167,8 +176,7 @@ static void settle_entity(struct sn_program *program, struct sn_entity *entity) 
       continue;
     }
     int64_t off_at = open->off_at != INT64_MIN ? open->off_at : program->ends_from;
-    end_at(program, &program->parts[entity->part], open->event, entity->name, off_at,
-           entity->last_at);
+    end_open(program, entity, open, off_at);
     *open = entity->open[--entity->open_count];
   }
 }
@@ -200,10 +208,8 @@ void sn_periods_process_ended(struct sn_program *program, struct sn_part *part, 
   struct sn_part_event *event = &part->events[e];
   if (!event->reported || part->name == NULL || e >= part->known->event_count) return;
   const struct sn_known_event *known = &part->known->events[e];
-  bool all = is_traced(known) && (!known->key_is_holder || event->taken_over);
-  if (all || known->key == 0) {
-    sn_accountant_end_record(program, part, e, all ? NULL : part->name, lo, hi);
-  }
+  bool of_objects = is_traced(known) && known->holder_of_key && !event->taken_over;
+  if (!of_objects) sn_accountant_end_record(program, part, e, 0, NULL, lo, hi);
   event->reported = event->taken_over = false;
 }
 
@@ -276,7 +282,7 @@ static void end_all(struct sn_program *program) {
     for (uint32_t e = 1; e < part->event_count; e++) {
       const struct sn_known_event *known = traced_event(part, e);
       if (known == NULL || !part->events[e].reported) continue;
-      if (!known->key_is_holder || part->events[e].taken_over) end_event(program, part, e);
+      if (!known->holder_of_key || part->events[e].taken_over) end_event(program, part, e);
     }
   }
   for (size_t i = 0; i < program->entities.size; i++) {
@@ -287,7 +293,7 @@ static void end_all(struct sn_program *program) {
         const struct sn_open *open = &entity->open[k];
         if (traced_event(part, open->event) == NULL) continue;
         int64_t off_at = open->off_at != INT64_MIN ? open->off_at : program->off_last;
-        end_at(program, part, open->event, entity->name, off_at, entity->last_at);
+        end_open(program, entity, open, off_at);
       }
       entity->open_count = 0;
     }

@@ -79,6 +79,19 @@ static unsigned char *map_ring(int file, uint64_t bytes) {
   return base;
 }
 
+uint64_t sn_peer_least_ring(const struct sn_peer *peer) {
+  uint64_t least = 0;
+  for (size_t i = 0; i < peer->pipe_count; i++) {
+    uint64_t bytes = peer->pipes[i].bytes;
+    if (bytes != 0 && (least == 0 || bytes < least)) least = bytes;
+  }
+  return least;
+}
+
+bool sn_peer_ring_refused(const struct sn_peer *peer) {
+  return __atomic_load_n(&sn_peer_header(peer)->ring_refused, __ATOMIC_RELAXED) != 0;
+}
+
 static struct sn_pipe *pipe_of(struct sn_peer *peer, uint64_t slot) {
   for (size_t i = 0; i < peer->pipe_count; i++) {
     if (peer->pipes[i].slot == slot) return &peer->pipes[i];
@@ -240,13 +253,15 @@ void sn_pipe_view(const struct sn_peer *peer, size_t i, struct sn_pipe_view *ret
   const struct sn_slot *slot = sn_pipe_slot(peer, pipe);
   const struct sn_place *place = place_of(slot);
   uint64_t generated = __atomic_load_n(&slot->generated, __ATOMIC_ACQUIRE);
-  *ret_view = (struct sn_pipe_view){
-      .slot = pipe->slot,
-      .released = place->received - place->unsent,
-      .unsent = place->unsent,
-      .accounted = (pipe->reading ? pipe->count : place->received) + slot_lost(slot),
-      .generated = generated,
-      .open = pipe->base != NULL && !pipe->corrupt};
+  uint64_t lost = slot_lost(slot);
+  *ret_view =
+      (struct sn_pipe_view){.slot = pipe->slot,
+                            .released = place->received - place->unsent,
+                            .unsent = place->unsent,
+                            .accounted = (pipe->reading ? pipe->count : place->received) + lost,
+                            .generated = generated,
+                            .lost = lost,
+                            .open = pipe->base != NULL && !pipe->corrupt};
 }
 
 /* --- accounts */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -93,7 +94,14 @@ static void attach(struct sn_program *program) {
   monitor->enabled = true;
 }
 
-void sn_programs_add(struct sn_monitor *monitor, const char *name) {
+/* Its user wants rings of a size that there is not. */
+static void tell_ring(const struct sn_program *program) {
+  const struct sn_monitor_options *options = &program->monitor->options;
+  if (!program->gone && sn_peer_ring_refused(program->peer) && options->tell != NULL)
+    options->tell(options->context, MSG_RING_SIZE, sn_peer_name(program->peer));
+}
+
+static void add(struct sn_monitor *monitor, const char *name) {
   const char *reason;
   if (is_known(monitor, name) || sn_refused(monitor, name)) return;
   struct sn_peer *peer = sn_peer_open(monitor->directory, name, &reason);
@@ -116,6 +124,7 @@ void sn_programs_add(struct sn_monitor *monitor, const char *name) {
   watch_process(program);
   program->gone = !sn_peer_alive(peer) || !sn_peer_mapped(peer);
   attach(program);
+  tell_ring(program);
   program->attached = sn_timeline_stamp(&monitor->lines[SN_CLOCK_MONOTONIC - 1]);
   struct sn_program **link = &monitor->programs;
   while (*link != NULL) link = &(*link)->next;
@@ -123,13 +132,31 @@ void sn_programs_add(struct sn_monitor *monitor, const char *name) {
 }
 
 static void found(void *context, const char *name) {
-  sn_programs_add(context, name);
+  add(context, name);
 }
 
 void sn_programs_look(struct sn_monitor *monitor) {
   sn_refusals_look(monitor);
   sn_directory_each(monitor->directory, found, monitor);
   sn_refusals_looked(monitor, false);
+}
+
+void sn_programs_notice(struct sn_monitor *monitor) {
+  union {
+    struct inotify_event event;
+    char bytes[8192];
+  } buffer;
+  for (ssize_t got; (got = read(monitor->notify, &buffer, sizeof buffer)) > 0;) {
+    for (ssize_t at = 0; at < got;) {
+      const struct inotify_event *event =
+          (const struct inotify_event *)(const void *)(buffer.bytes + at);
+      if (event->mask & IN_Q_OVERFLOW) monitor->look_at = 0;
+      if (event->len > 0 && sn_directory_is_name(event->name)) {
+        add(monitor, event->name);
+      }
+      at += (ssize_t)(sizeof *event + event->len);
+    }
+  }
 }
 
 /* --- named */
@@ -170,6 +197,7 @@ static void put_process(struct sn_program *program, const struct sn_part *part,
 static void process_ends(struct sn_program *program, struct sn_part *part) {
   struct sn_monitor *monitor = program->monitor;
   if (part->name == NULL) return;
+  sn_tell_part_ends(program, part);
   sn_self_process_ended(part->self);
   part->self = NULL;
   part->told = false;
@@ -412,7 +440,7 @@ void sn_programs_adopt(struct sn_monitor *monitor) {
   uint32_t uid;
   const char *reason;
   for (int file; (file = sn_listener_next(monitor->listener, &handover, &uid)) >= 0;) {
-    sn_programs_add(monitor, handover.announcement);
+    add(monitor, handover.announcement);
     struct sn_program *program = monitor->programs;
     while (program != NULL && strcmp(sn_peer_name(program->peer), handover.announcement) != 0) {
       program = program->next;
@@ -495,6 +523,10 @@ static void account(struct sn_program *program) {
 
 static void program_free(struct sn_program *program) {
   for (size_t i = 0; i < program->part_count; i++) {
+    for (uint32_t e = 0; e < program->parts[i].event_count; e++) {
+      sn_watch_list_free(program->parts[i].events[e].once_for);
+      sn_watch_list_free(program->parts[i].events[e].once_for_now);
+    }
     free(program->parts[i].events);
     free(program->parts[i].minor);
     free(program->parts[i].name);

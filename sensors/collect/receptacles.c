@@ -4,12 +4,14 @@
  * puts it in buckets, whether records are wanted or not. Who wants that says it of a relation: an entry
  * "count RELATION" is written, "on" or "off", and holds for all processes and objects, also later ones, as long as
  * the connection does. Counts are the program's: they begin with it, stand still while counting is off, and
- * outlive us. Events that are on without being asked are not counted: their records are.
+ * outlive us. Events that are on without being asked are not counted: their records are. Of a period sensor the numbers are
+ * those of how long its periods have lasted that were counted at their start; what of those has not stopped, is open.
  *
  * What receptacles hold is reported when somebody reads the entry "receptacles" or "receptacles RELATION": a row for
  * each event of a process, with what its objects that are gone have left to it, and one for each of its objects,
  * up to a bound; the others are added up in one row.                                                  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,8 +19,8 @@
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
 
-/* process, relation, object, records, counting, missed, count, sum, squares, histogram */
-enum { COLUMNS = 10, FLUSH_BYTES = 256 << 10, OBJECTS_SHOWN = 1000 };
+/* process, relation, object, records, counting, missed, count, sum, squares, histogram, open, unit */
+enum { COLUMNS = 12, FLUSH_BYTES = 256 << 10, OBJECTS_SHOWN = 1000 };
 
 /* --- writing */
 
@@ -51,10 +53,12 @@ static void count(struct sn_monitor *monitor, const char *relation, bool on) {
 bool sn_entry_write(struct sn_monitor *monitor, const struct sn_message_write_entry *command) {
   bool on = sn_string_is(command->value, "on");
   char *name = copy_of(command->name);
-  const char *relation = after(name, "count");
+  const char *relation = after(name, "count"), *sampled = after(name, "sample");
   bool good =
       relation == NULL || (*relation != '\0' && (on || sn_string_is(command->value, "off")));
   if (good && relation != NULL) count(monitor, relation, on);
+  if (sampled != NULL)
+    good = *sampled != '\0' && sn_watch_trigger(monitor, sampled, command->value);
   free(name);
   return good;
 }
@@ -72,14 +76,16 @@ void sn_counts_drop_stale(struct sn_monitor *monitor) {
 
 /* --- switching */
 
-static unsigned wanted_counts(const struct sn_known_event *known) {
-  if (!known->interest->counted || known->event->assume_enabled) return 0;
-  return known->event->histogram >= 0 ? SN_COUNT | SN_SUM | SN_HISTOGRAM : SN_COUNT;
+static unsigned wanted_counts(const struct sn_monitor *monitor,
+                              const struct sn_known_event *known) {
+  bool counted = known->interest->counted || monitor->telling.counts;
+  if (!counted || known->event->assume_enabled) return 0;
+  return known->event->histogram != -1 ? SN_COUNT | SN_SUM | SN_HISTOGRAM : SN_COUNT;
 }
 
 bool sn_counts_switch(struct sn_program *program, const struct sn_part *part, uint32_t event) {
   const struct sn_known_event *known = &part->known->events[event];
-  unsigned wanted = wanted_counts(known);
+  unsigned wanted = wanted_counts(program->monitor, known);
   if (sn_peer_counted(program->peer, part->index, event) == wanted) return false;
   sn_peer_count(program->peer, part->index, event, wanted);
   return known->event->holder == SN_HOLDER_OBJECT || known->event->holder == SN_HOLDER_INITIATOR;
@@ -103,6 +109,47 @@ void sn_counts_off(struct sn_program *program) {
   if (any) sn_peer_objects(program->peer, stop_counting, program);
 }
 
+/* --- what they hold */
+
+bool sn_holding_of(const struct sn_program *program, const struct sn_part *part, uint32_t event,
+                   struct sn_holding *ret_holding) {
+  *ret_holding = (struct sn_holding){.modes = sn_peer_switched(program->peer, part->index, event),
+                                     .counted = sn_peer_counted(program->peer, part->index, event)};
+  /* A once may have been good for one. */
+  if (part->events[event].want != 0) ret_holding->modes |= SN_TRACE;
+  return sn_peer_entry(program->peer, part->index, event, &ret_holding->entry);
+}
+
+bool sn_holding_of_object(const struct sn_program *program, const struct sn_part *part,
+                          uint32_t event, const struct sn_object_view *object,
+                          struct sn_holding *ret_holding) {
+  const struct sn_known_event *known = &part->known->events[event];
+  const struct sn_type_description *asked = sn_asked_type(known->event);
+  if (asked == NULL || known->event->assume_enabled || object->type != asked->number ||
+      object->module != part->index ||
+      !sn_peer_object_entry(program->peer, object, known->place, &ret_holding->entry)) {
+    return false;
+  }
+  ret_holding->modes = sn_peer_object_switched(program->peer, object, event);
+  ret_holding->counted = sn_peer_object_counted(program->peer, object, event);
+  return ret_holding->modes != 0 || ret_holding->counted != 0 || ret_holding->entry.count != 0 ||
+         ret_holding->entry.missed != 0;
+}
+
+bool sn_holding_moments(const struct sn_holding *holding, double *ret_mean, double *ret_deviation) {
+  const struct sn_entry_view *entry = &holding->entry;
+  double counted = 0;
+  for (unsigned i = 0; entry->has_histogram && i < SN_BUCKETS; i++) {
+    counted += (double)entry->buckets[i];
+  }
+  *ret_mean = *ret_deviation = 0;
+  if (counted <= 0) return false;
+  *ret_mean = entry->sum / counted;
+  double variance = entry->squares / counted - *ret_mean * *ret_mean;
+  *ret_deviation = variance > 0 ? sqrt(variance) : 0;
+  return true;
+}
+
 /* --- reading */
 
 struct report {
@@ -111,12 +158,6 @@ struct report {
   struct sn_string what;
   uint32_t request, rows;
   struct base_buffer cells;
-};
-
-/* Of an object, or of several that are told together. */
-struct holding {
-  struct sn_entry_view entry;
-  unsigned modes, counted;
 };
 
 static void cell(struct report *report, const char *text) {
@@ -161,9 +202,10 @@ static void flush(struct report *report, bool more) {
 }
 
 static void add_row(struct report *report, const struct sn_part *part, uint32_t e,
-                    const char *object, const struct holding *holding) {
+                    const char *object, const struct sn_holding *holding) {
   const struct sn_event_description *event = part->known->events[e].event;
-  bool always = event->assume_enabled, numbers = event->histogram >= 0 && !always;
+  bool always = event->assume_enabled, numbers = event->histogram != -1 && !always;
+  bool durations = numbers && event->histogram == SN_DURATIONS;
   cell(report, part->name->text);
   cell(report, event->name);
   cell(report, object);
@@ -187,17 +229,21 @@ static void add_row(struct report *report, const struct sn_part *part, uint32_t 
     cell(report, "");
   }
   cell_histogram(report, &holding->entry);
+  if (durations) {
+    uint64_t started = holding->entry.count, stopped = holding->entry.rounds;
+    cell_integer(report, started > stopped ? started - stopped : 0);
+  } else {
+    cell(report, "");
+  }
+  cell(report, durations ? "ns" : "");
   report->rows++;
   if (report->cells.length > FLUSH_BYTES) flush(report, true);
 }
 
 static void add_process(struct report *report, struct sn_program *program,
                         const struct sn_part *part, uint32_t e) {
-  struct holding holding = {.modes = sn_peer_switched(program->peer, part->index, e),
-                            .counted = sn_peer_counted(program->peer, part->index, e)};
-  if (part->events[e].want != 0) holding.modes |= SN_TRACE; /* a once that has been good for one */
-  if (!sn_peer_entry(program->peer, part->index, e, &holding.entry)) return;
-  add_row(report, part, e, "", &holding);
+  struct sn_holding holding;
+  if (sn_holding_of(program, part, e, &holding)) add_row(report, part, e, "", &holding);
 }
 
 /* One event of one program; the objects that ask it. */
@@ -205,18 +251,19 @@ struct objects {
   struct report *report;
   struct sn_program *program;
   const struct sn_part *part;
-  uint32_t event, type, place;
+  uint32_t event;
   uint32_t shown, others;
-  struct holding rest;
+  struct sn_holding rest;
 };
 
-static void add_to_rest(struct holding *rest, const struct holding *holding) {
+static void add_to_rest(struct sn_holding *rest, const struct sn_holding *holding) {
   struct sn_entry_view *sum = &rest->entry;
   const struct sn_entry_view *entry = &holding->entry;
   rest->modes |= holding->modes;
   rest->counted |= holding->counted;
   sum->missed += entry->missed;
   sum->count += entry->count;
+  sum->rounds += entry->rounds;
   sum->sum += entry->sum;
   sum->squares += entry->squares;
   for (unsigned i = 0; entry->has_histogram && i < SN_BUCKETS; i++) {
@@ -228,14 +275,8 @@ static void add_to_rest(struct holding *rest, const struct holding *holding) {
 static void add_object(void *context, const struct sn_object_view *object) {
   struct objects *of = context;
   const struct sn_part *part = of->part;
-  struct holding holding;
-  if (object->module != part->index || object->type != of->type) return;
-  if (!sn_peer_object_entry(of->program->peer, object, of->place, &holding.entry)) return;
-  holding.modes = sn_peer_object_switched(of->program->peer, object, of->event);
-  holding.counted = sn_peer_object_counted(of->program->peer, object, of->event);
-  bool idle = holding.modes == 0 && holding.counted == 0 && holding.entry.count == 0 &&
-              holding.entry.missed == 0;
-  if (idle) return;
+  struct sn_holding holding;
+  if (!sn_holding_of_object(of->program, part, of->event, object, &holding)) return;
   if (of->shown++ >= OBJECTS_SHOWN) {
     add_to_rest(&of->rest, &holding);
     of->others++;
@@ -250,14 +291,8 @@ static void add_object(void *context, const struct sn_object_view *object) {
 static void add_objects(struct report *report, struct sn_program *program,
                         const struct sn_part *part, uint32_t e) {
   const struct sn_event_description *event = part->known->events[e].event;
-  const struct sn_type_description *asked = sn_asked_type(event);
-  struct objects objects = {.report = report,
-                            .program = program,
-                            .part = part,
-                            .event = e,
-                            .type = asked != NULL ? asked->number : 0};
-  if (objects.type == 0 || event->assume_enabled) return;
-  objects.place = part->known->events[e].place;
+  struct objects objects = {.report = report, .program = program, .part = part, .event = e};
+  if (sn_asked_type(event) == NULL || event->assume_enabled) return;
   sn_peer_objects(program->peer, add_object, &objects);
   if (objects.others == 0) return;
   char text[40];

@@ -10,7 +10,12 @@
  * tick until all have answered, or until the next one. A round is complete, and the server is told, when all
  * have had a sample since the one before; those who have none are not there, to the server. So it is told
  * as well when somebody does not answer within the patience (an object: and before the next tick, if that is
- * within ten times the patience), who then is not waited for until he answers again.                 */
+ * within ten times the patience), who then is not waited for until he answers again.
+ *
+ * A trigger (thesis 6.3) is no tick: the sample that it asks for stands for the time at which it was taken, which
+ * is later than the event, unless that of the tick before has not come yet, which it then is. What is asked for again
+ * before the program has come to it is taken once. Rounds are of ticks alone: those of several collectors are at the
+ * same times, and so are one; triggers reach them one after the other.                                */
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,9 +86,24 @@ static int64_t last_tick(const struct sn_interest *interest, int64_t now) {
   return last;
 }
 
-int64_t sn_sampling_time(struct sn_monitor *monitor, const struct sn_known_event *known,
-                         int64_t at) {
-  struct sn_interest *interest = known->interest;
+static struct sn_sampling *find_sampling(const struct sn_entity *entity, uint32_t event) {
+  for (uint32_t i = 0; i < entity->sampling_count; i++) {
+    if (entity->sampling[i].event == event) return &entity->sampling[i];
+  }
+  return NULL;
+}
+
+/* The sample that TICK asked for has come, and a trigger behind the tick has asked for another. */
+static bool is_triggered(const struct sn_part *part, uint32_t e, const struct sn_entity *entity,
+                         int64_t tick) {
+  const struct sn_part_event *event = &part->events[e];
+  const struct sn_sampling *sampling = entity != NULL ? find_sampling(entity, e) : &event->own;
+  return tick < event->triggered && sampling != NULL && sampling->last >= tick;
+}
+
+int64_t sn_sampling_time(struct sn_monitor *monitor, const struct sn_part *part, uint32_t e,
+                         const struct sn_entity *entity, int64_t at) {
+  struct sn_interest *interest = part->known->events[e].interest;
   int64_t last = INT64_MIN;
   find_clocks(monitor, interest);
   for (size_t i = 0; i < interest->clock_count; i++) {
@@ -92,7 +112,9 @@ int64_t sn_sampling_time(struct sn_monitor *monitor, const struct sn_known_event
     if (tick > last && tick >= clock->since) last = tick;
   }
   /* Nobody has asked then, or it was promised that nothing of that time would follow. */
-  return last < interest->checked || last == INT64_MIN ? at : last;
+  bool own =
+      last == INT64_MIN || last < interest->checked || is_triggered(part, e, entity, last);
+  return own ? at : last;
 }
 
 /* --- what came */
@@ -102,13 +124,6 @@ static void note_sample(struct sn_sampling *sampling, int64_t round, int64_t at)
   if (at > sampling->last) sampling->last = at;
   sampling->waiting = 0;
   sampling->silent = false;
-}
-
-static struct sn_sampling *find_sampling(const struct sn_entity *entity, uint32_t event) {
-  for (uint32_t i = 0; i < entity->sampling_count; i++) {
-    if (entity->sampling[i].event == event) return &entity->sampling[i];
-  }
-  return NULL;
 }
 
 static struct sn_sampling *sampling_of(struct sn_entity *entity, uint32_t event) {
@@ -148,7 +163,7 @@ void sn_sampling_answered(struct sn_program *program, struct sn_part *part, uint
   const struct sn_known_event *known = &part->known->events[e];
   struct sn_part_event *event = &part->events[e];
   if (!has_rounds(known)) return;
-  at = sn_sampling_time(program->monitor, known, at);
+  at = sn_sampling_time(program->monitor, part, e, NULL, at);
   if (event->pass_from != 0 && event->pass_from < at) at = event->pass_from;
   event->pass_from = 0;
   note_sample(&event->own, known->interest->round, at);
@@ -202,6 +217,85 @@ static void ask_event(struct sn_program *program, struct sn_part *part, uint32_t
     program->scan_after = 0;
   }
 }
+
+/* --- triggers */
+
+static bool names_objects(const struct sn_watch *trigger) {
+  bool any = false;
+  for (uint32_t i = 0; i < trigger->value_count; i++) any |= !trigger->values[i].process;
+  return any;
+}
+
+/* Some of its objects: by the next scan. So many that they are not worth a list: all of them. */
+static void trigger_objects(struct sn_program *program, struct sn_part_event *event,
+                            const struct sn_watch *trigger) {
+  enum { LISTED = 64 };
+  size_t count = 0;
+  for (const struct sn_watch *each = event->once_for; each != NULL; each = each->next) count++;
+  if (count < LISTED) {
+    struct sn_watch *copy = sn_watch_copy(trigger);
+    copy->next = event->once_for;
+    event->once_for = copy;
+  } else {
+    event->once_due = true;
+  }
+  program->scan_wanted = true;
+}
+
+static void trigger_event(struct sn_program *program, struct sn_part *part, uint32_t e,
+                          const struct sn_watch *trigger, int64_t now) {
+  const struct sn_known_event *known = &part->known->events[e];
+  struct sn_part_event *event = &part->events[e];
+  bool once = sn_is_once(known->event), objects = once && known->holder != NULL;
+  if (!once && event->want == 0 && known->holder == NULL) return; /* as yet */
+  event->triggered = now;
+  if (objects && names_objects(trigger)) { /* it is counted when one of that name is found */
+    trigger_objects(program, event, trigger);
+    return;
+  }
+  event->triggers++;
+  if (objects) {
+    event->coalesced += event->once_due;
+    event->once_due = program->scan_wanted = true;
+  } else if (once) {
+    event->coalesced += (sn_peer_switched(program->peer, part->index, e) & SN_ONCE) != 0;
+    sn_peer_switch(program->peer, part->index, e, SN_TRACE | SN_ONCE);
+  } else {
+    event->coalesced += sn_peer_is_asked(program->peer, part->index, e);
+    sn_peer_ask(program->peer, part->index, e);
+  }
+}
+
+static void trigger_interest(struct sn_monitor *monitor, struct sn_interest *interest,
+                             const struct sn_watch *trigger) {
+  int64_t now = sn_monitor_time(monitor);
+  for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
+    for (size_t i = 0; i < program->part_count && program->state == SN_RUNNING; i++) {
+      struct sn_part *part = &program->parts[i];
+      if (part->name == NULL || part->closed) continue;
+      if (!sn_watch_wants_process(trigger, part->name->text)) continue;
+      for (uint32_t e = 1; e < part->event_count && e < part->known->event_count; e++) {
+        const struct sn_known_event *known = &part->known->events[e];
+        if (known->event == NULL || known->interest != interest || !sn_is_sampled(known->event)) {
+          continue;
+        }
+        if (!sn_interest_wants_process(interest, part->name->text)) continue;
+        trigger_event(program, part, e, trigger, now);
+      }
+    }
+  }
+}
+
+void sn_sampling_trigger(struct sn_monitor *monitor, const char *relation,
+                         const struct sn_watch *trigger) {
+  for (struct sn_interest *interest = monitor->interests; interest != NULL;
+       interest = interest->next) {
+    if (interest->count == 0 || !sn_relation_means(relation, interest->relation)) continue;
+    trigger_interest(monitor, interest, trigger);
+  }
+}
+
+/* --- ticks */
 
 /* false: there is nobody to ask. */
 static bool ask_all(struct sn_monitor *monitor, struct sn_interest *interest,
@@ -404,8 +498,8 @@ int64_t sn_sampling_promise(struct sn_monitor *monitor, struct sn_interest *inte
                             int64_t least) {
   if (interest->count == 0 || !interest->sampled) return least;
   find_clocks(monitor, interest);
-  int64_t tick = last_tick(interest, least), before = last_tick(interest, tick - 1);
   struct samples samples = {.monitor = monitor, .interest = interest, .now = base_env_monotonic()};
+  int64_t tick = last_tick(interest, least), before = last_tick(interest, tick - 1);
   if (before > interest->closed) close_tick(&samples, before);
   if (tick <= interest->closed) return least;
   if (interest->asked >= tick && !any_event(&samples, is_expected)) close_tick(&samples, tick);

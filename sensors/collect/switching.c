@@ -38,8 +38,11 @@ static void switch_process(struct sn_program *program, struct sn_part *part, uin
   if (event->want == want) return;
   if (was_on && !assumed) sn_periods_event_off(program, part, e);
   if (want != 0 && !assumed) sn_periods_event_on(program, part, e);
-  if (!once && !assumed) sn_peer_switch(program->peer, part->index, e, want);
+  if (want != 0 && !assumed) sn_tell_switched(program, part, e, true);
+  /* One that waits for its one record waits no longer. */
+  if ((!once || want == 0) && !assumed) sn_peer_switch(program->peer, part->index, e, want);
   event->want = (uint8_t)want;
+  if (want == 0 && !assumed) sn_tell_switched(program, part, e, false);
 }
 
 /* Events that are assumed to be enabled are, as long as we listen. */
@@ -96,6 +99,8 @@ static void switch_part(struct sn_program *program, struct sn_part *part) {
     bool once = sn_is_once(known->event);
     event->once_now = event->once_due;
     event->once_due = false;
+    event->once_for_now = event->once_for;
+    event->once_for = NULL;
     switch_process(program, part, e, want, once);
     if (sn_counts_switch(program, part, e)) program->objects_wanted = true;
     if (known->holder != NULL && known->interest->count > 0) program->objects_wanted = true;
@@ -110,22 +115,40 @@ static void switch_part(struct sn_program *program, struct sn_part *part) {
 
 /* --- of objects */
 
-static void switch_event(struct sn_program *program, struct sn_part *part, uint32_t e,
-                         const struct sn_object_view *object, struct sn_entity **entity) {
-  const struct sn_known_event *known = &part->known->events[e];
-  struct sn_part_event *event = &part->events[e];
-  unsigned now = sn_peer_object_switched(program->peer, object, e);
-  bool wanted = event->want != 0;
-  if (!wanted && known->interest->count > 0) {
-    if (*entity == NULL) {
-      *entity = sn_entity_of(program, (uint32_t)(part - program->parts), object->type,
-                             object->minor, object->epoch);
-    }
-    wanted = sn_interest_wants(known->interest, part->name->text, known->holder, (*entity)->name);
+/* Counts the triggers that name it; *ENTITY may be NULL, and then is made. */
+static size_t triggers_of(struct sn_program *program, struct sn_part *part, uint32_t e,
+                          const struct sn_object_view *object, struct sn_entity **entity) {
+  const struct sn_watch *triggers = part->events[e].once_for_now;
+  const char *holder = part->known->events[e].holder;
+  size_t count = 0;
+  if (triggers == NULL) return 0;
+  if (*entity == NULL) {
+    *entity = sn_entity_of(program, (uint32_t)(part - program->parts), object->type, object->minor,
+                           object->epoch);
   }
-  if (wanted) event->objects_seen++;
+  for (; triggers != NULL; triggers = triggers->next)
+    count += sn_watch_wants(triggers, part->name->text, holder, (*entity)->name);
+  return count;
+}
+
+/* The switch is good for one record, which answers all TRIGGERS; NOW: how it stands. */
+static void trigger_object(struct sn_program *program, struct sn_part *part, uint32_t e,
+                           const struct sn_object_view *object, size_t triggers, unsigned now) {
+  struct sn_part_event *event = &part->events[e];
+  event->triggers += triggers;
+  event->coalesced += (now & SN_ONCE) != 0 ? triggers : triggers - 1;
+  sn_peer_switch_object(program->peer, object, e, SN_TRACE | SN_ONCE);
+}
+
+static void switch_object(struct sn_program *program, struct sn_part *part, uint32_t e,
+                          const struct sn_object_view *object, struct sn_entity **entity,
+                          bool wanted) {
+  const struct sn_known_event *known = &part->known->events[e];
+  unsigned now = sn_peer_object_switched(program->peer, object, e);
   if (sn_is_once(known->event)) {
-    if (wanted && event->once_now) {
+    size_t triggers = wanted ? triggers_of(program, part, e, object, entity) : 0;
+    if (triggers > 0) trigger_object(program, part, e, object, triggers, now);
+    if (wanted && part->events[e].once_now) {
       sn_sampling_ask_object(program, part, e, object, entity);
     } else if (!wanted && now != 0) {
       sn_peer_switch_object(program->peer, object, e, 0);
@@ -136,10 +159,40 @@ static void switch_event(struct sn_program *program, struct sn_part *part, uint3
   if ((now != 0) != wanted) sn_peer_switch_object(program->peer, object, e, wanted ? SN_TRACE : 0);
 }
 
+static void switch_event(struct sn_program *program, struct sn_part *part, uint32_t e,
+                         const struct sn_object_view *object, struct sn_entity **entity) {
+  const struct sn_known_event *known = &part->known->events[e];
+  struct sn_part_event *event = &part->events[e];
+  bool wanted = event->want != 0;
+  if (!wanted && known->interest->count > 0) {
+    if (*entity == NULL) {
+      *entity = sn_entity_of(program, (uint32_t)(part - program->parts), object->type,
+                             object->minor, object->epoch);
+    }
+    wanted = sn_interest_wants(known->interest, part->name->text, known->holder, (*entity)->name);
+  }
+  if (wanted) event->objects_seen++;
+  bool alone = wanted && event->want == 0;
+  if (alone) sn_tell_object_switched(program, part, e, *entity, true);
+  switch_object(program, part, e, object, entity, wanted);
+  if (!alone && *entity != NULL) sn_tell_object_switched(program, part, e, *entity, false);
+}
+
 /* Whether the event asks receptacles of TYPE. */
 static bool asks(const struct sn_event_description *event, uint32_t type) {
   const struct sn_type_description *asked = sn_asked_type(event);
   return asked != NULL && asked->number == type && !event->assume_enabled;
+}
+
+static void tell_object(struct sn_program *program, struct sn_part *part,
+                        const struct sn_object_view *object, struct sn_entity **entity) {
+  const struct sn_type_description *type = sn_known_type(part->known, object->type);
+  if (!sn_is_seen(program, part)) return;
+  if (*entity == NULL) {
+    *entity = sn_entity_of(program, (uint32_t)(part - program->parts), object->type, object->minor,
+                           object->epoch);
+  }
+  sn_tell_object(program, part, type != NULL ? type->name : "object", *entity);
 }
 
 static void visit(void *context, const struct sn_object_view *object) {
@@ -149,6 +202,7 @@ static void visit(void *context, const struct sn_object_view *object) {
   if (part == NULL || part->name == NULL || part->closed) return;
   entity = sn_entity_find(program, (uint32_t)(part - program->parts), object->type, object->minor,
                           object->epoch);
+  if (sn_tells(program->monitor, SN_SELF_OBJECT)) tell_object(program, part, object, &entity);
   uint32_t events = part->event_count;
   if (events > part->known->event_count) events = part->known->event_count;
   for (uint32_t e = 1; e < events && e < object->switches; e++) {
@@ -157,6 +211,7 @@ static void visit(void *context, const struct sn_object_view *object) {
     switch_event(program, part, e, object, &entity);
     sn_peer_count_object(program->peer, object, e);
   }
+  sn_accountant_own(program->monitor);
   if (entity == NULL) return;
   entity->seen = program->scan;
   entity->offset = object->offset;
@@ -182,6 +237,7 @@ static void scan_start(struct sn_program *program, int64_t now) {
   }
   /* What was on for objects must go off, too. */
   program->objects_wanted |= before || program->entities.count > 0;
+  program->objects_wanted |= sn_tells(monitor, SN_SELF_OBJECT);
   if (program->enabled && !monitor->enabled) monitor->check_at = 0; /* it was at rest */
   monitor->enabled |= program->enabled;
 }
@@ -195,12 +251,16 @@ static void scan_end(struct sn_program *program) {
   program->scanned = program->scan_of;
   program->scan_after = now + 4 * (now - program->scan_started) + 1000000;
   sn_entities_sweep(program, false);
+  sn_tell_sensors(program);
+  sn_accountant_own(program->monitor);
   if (program->settling) sn_periods_settle(program);
   for (size_t i = 0; i < program->part_count; i++) {
     struct sn_part *part = &program->parts[i];
     for (uint32_t e = 0; e < part->event_count; e++) {
       struct sn_part_event *event = &part->events[e];
       event->once_now = false;
+      sn_watch_list_free(event->once_for_now);
+      event->once_for_now = NULL;
       if (event->objects != event->objects_seen) program->report_wanted = true;
       event->objects = event->objects_seen;
       if (part->name == NULL || e >= part->known->event_count) continue;

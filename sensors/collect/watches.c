@@ -36,7 +36,6 @@ struct sn_interest *sn_interest_of(struct sn_monitor *monitor, const char *relat
 
 static void add_to(struct sn_monitor *monitor, struct sn_interest *interest,
                    struct sn_watch *watch);
-static struct sn_watch *copy_of_watch(const struct sn_watch *watch);
 
 /* Who says EVENT means that of each task force. */
 bool sn_relation_means(const char *wanted, const char *relation) {
@@ -58,7 +57,7 @@ struct sn_interest *sn_interest_of_event(struct sn_monitor *monitor, const char 
   interest->counted_before = all->counted_before;
   for (unsigned list = 0; list < 2; list++) {
     for (const struct sn_watch *watch = all->watches[list]; watch != NULL; watch = watch->next) {
-      add_to(monitor, interest, copy_of_watch(watch));
+      add_to(monitor, interest, sn_watch_copy(watch));
     }
   }
   return interest;
@@ -125,6 +124,13 @@ static void watch_free(struct sn_watch *watch) {
   free(watch);
 }
 
+void sn_watch_list_free(struct sn_watch *watches) {
+  for (struct sn_watch *next; watches != NULL; watches = next) {
+    next = watches->next;
+    watch_free(watches);
+  }
+}
+
 static void remove_watch(struct sn_monitor *monitor, struct sn_interest *interest,
                          struct sn_watch **link) {
   struct sn_watch *watch = *link;
@@ -181,12 +187,11 @@ static void add_to(struct sn_monitor *monitor, struct sn_interest *interest,
   index_add(interest, watch);
 }
 
-/* One that is no interest's as yet. */
-static struct sn_watch *copy_of_watch(const struct sn_watch *watch) {
+struct sn_watch *sn_watch_copy(const struct sn_watch *watch) {
   struct sn_watch *copy = base_xcalloc(1, sizeof *copy);
   *copy = *watch;
   copy->copied = true;
-  copy->same_hash = NULL;
+  copy->next = copy->same_hash = NULL;
   copy->values = base_xcalloc(watch->value_count + 1u, sizeof *copy->values);
   for (uint32_t i = 0; i < watch->value_count; i++) {
     const struct sn_watch_value *value = &watch->values[i];
@@ -213,11 +218,24 @@ static bool add_watch(struct sn_monitor *monitor, const struct sn_message_adjust
   add_to(monitor, sn_interest_of(monitor, relation), watch);
   for (struct sn_interest *each = monitor->interests; each != NULL; each = each->next) {
     if (each != watch->interest && sn_relation_means(relation, each->relation)) {
-      add_to(monitor, each, copy_of_watch(watch));
+      add_to(monitor, each, sn_watch_copy(watch));
     }
   }
   free(relation);
   return true;
+}
+
+bool sn_watch_trigger(struct sn_monitor *monitor, const char *relation, struct sn_string value) {
+  struct sn_reading reading = sn_reading_from(value);
+  struct sn_message_adjust_object command = {.count = sn_get_u32(&reading)};
+  if (value.length < sizeof command.count) return false;
+  command.objects = sn_string_from(value.bytes + sizeof command.count,
+                                   value.length - (uint32_t)sizeof command.count);
+  struct sn_watch *trigger = base_xcalloc(1, sizeof *trigger);
+  bool good = read_values(trigger, &command);
+  if (good) sn_sampling_trigger(monitor, relation, trigger);
+  watch_free(trigger);
+  return good;
 }
 
 /* Of the connection that is: STALE ones are another's, with numbers of their own. */
@@ -310,10 +328,15 @@ static bool wants_object(const struct sn_watch *watch, const char *holder,
   return true;
 }
 
+bool sn_watch_wants(const struct sn_watch *watch, const char *process, const char *holder,
+                    const struct sn_name *object) {
+  return wants_object(watch, holder, object) && sn_watch_wants_process(watch, process);
+}
+
 static bool any_wants(const struct sn_watch *watch, const char *process, const char *holder,
                       const struct sn_name *object) {
   for (; watch != NULL; watch = watch->next) {
-    if (wants_object(watch, holder, object) && sn_watch_wants_process(watch, process)) return true;
+    if (sn_watch_wants(watch, process, holder, object)) return true;
   }
   return false;
 }
@@ -323,7 +346,7 @@ static bool indexed_wants(const struct sn_interest *interest, const char *proces
   size_t place = hash_of(holder, object->text, object->length) & (interest->index_size - 1);
   for (const struct sn_watch *watch = interest->index[place]; watch != NULL;
        watch = watch->same_hash) {
-    if (wants_object(watch, holder, object) && sn_watch_wants_process(watch, process)) return true;
+    if (sn_watch_wants(watch, process, holder, object)) return true;
   }
   return false;
 }

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/bytes.h"
 #include "sensors/feed/numbers.h"
 
 #define SHOWN_BYTES       48
@@ -39,6 +40,7 @@ void sn_decoder_init(struct sn_decoder *decoder, const struct sn_reader_options 
 void sn_decoder_done(struct sn_decoder *decoder) {
   sn_columns_done(&decoder->columns);
   base_buffer_done(&decoder->reason);
+  base_buffer_done(&decoder->bytes);
   free(decoder->row);
 }
 
@@ -259,6 +261,13 @@ static const char *convert(struct sn_decoder *decoder, struct net_type type, con
     case NET_STRING:
     case NET_NAME:
       slot->s = base_strings_intern(decoder->strings, text, length);
+      break;
+    case NET_BYTES:
+      base_buffer_clear(&decoder->bytes);
+      if (!base_bytes_read(&decoder->bytes, text, length))
+        return "no bytes, of which each has two hexadecimal digits";
+      slot->s = base_strings_intern(decoder->strings, base_buffer_text(&decoder->bytes),
+                                    decoder->bytes.length);
       break;
     case NET_INSTANT:
       return "of no type that records can hold";

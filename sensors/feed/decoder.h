@@ -26,6 +26,7 @@ struct sn_decoder {
   /* What is wrong, after a function returned false. */
   enum base_message number;
   struct base_buffer reason;
+  struct base_buffer bytes; /* of a value in digits */
 };
 
 void sn_decoder_init(struct sn_decoder *decoder, const struct sn_reader_options *options);

@@ -55,8 +55,7 @@ static bool is_bool(const struct sn_column *column) {
 }
 
 static bool is_text(const struct sn_column *column) {
-  return column->role == SN_DOMAIN &&
-         (column->field->type.base == NET_STRING || column->field->type.base == NET_NAME);
+  return column->role == SN_DOMAIN && net_type_is_interned(column->field->type.base);
 }
 
 static bool is_stop(const struct sn_column *column) {

@@ -41,8 +41,11 @@ struct sn_process {
   char *unready;    /* its name before it is complete */
   size_t directory; /* length of the directory in both, with the slash */
   uint32_t page;
+  uint32_t ring_bytes; /* what our user wants; 0: what the reader wishes for */
+  bool ring_refused;
   uint32_t pid;
   uint32_t epoch;
+  uint32_t forks; /* how many lie between us and the program that began */
   uint32_t lock;
   const uint32_t *same; /* 1; 0: this is a forked child that has not been told so */
   uint64_t stamp_ticks; /* what taking a stamp costs */
@@ -116,6 +119,8 @@ struct sn_entry *sn_entry_of(const struct sn_module *module, const struct sn_eve
 /* Of EVENT in the process; NULL: none. */
 struct sn_tally *sn_tally_of(const struct sn_module *module, const struct sn_event *event);
 void sn_count(struct sn_entry *entry, const struct sn_event *event, uint32_t word, double value);
+/* Of a period that was counted. */
+void sn_count_duration(struct sn_entry *entry, uint64_t ns);
 
 /* Under the lock. Whether a row of the page of what is wanted is about events of the module. */
 bool sn_module_has(const struct sn_module_state *state, const struct sn_wanted_row *row);
@@ -129,6 +134,8 @@ void sn_modules_switch_objects(void);
 
 /* Puts on what is wanted of ONLY, NULL: of all modules. true: there was something. Under the lock. */
 bool sn_wanted_look(struct sn_module_state *only);
+/* Whether there is something of ONLY; nothing is put on. */
+bool sn_wanted_ask(const struct sn_module_state *only);
 
 /* --- threads.c */
 

@@ -106,6 +106,16 @@ static __attribute__((noinline)) void add_square(struct sn_entry *entry, double 
   add(&entry->squares, value * value);
 }
 
+static __attribute__((noinline)) void add_integer(struct sn_entry *entry, uint64_t value) {
+  add_square(entry, (double)value);
+}
+
+static void put_in_bucket(struct sn_entry *entry, unsigned bucket) {
+  uint64_t offset = __atomic_load_n(&entry->histogram, __ATOMIC_ACQUIRE);
+  struct sn_histogram *histogram = offset != 0 ? histogram_at(offset) : histogram_of(entry);
+  if (histogram != NULL) __atomic_fetch_add(&histogram->buckets[bucket], 1, __ATOMIC_RELAXED);
+}
+
 static bool is_nan(double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
@@ -120,19 +130,22 @@ void sn_count(struct sn_entry *entry, const struct sn_event *event, uint32_t wor
     add_square(entry, value);
     float_as_before(before);
   }
-  if ((word & SN_HISTOGRAM) && is_number) {
-    uint64_t offset = __atomic_load_n(&entry->histogram, __ATOMIC_ACQUIRE);
-    struct sn_histogram *histogram = offset != 0 ? histogram_at(offset) : histogram_of(entry);
-    if (histogram != NULL) {
-      __atomic_fetch_add(&histogram->buckets[bucket_of(value)], 1, __ATOMIC_RELAXED);
-    }
-  }
+  if ((word & SN_HISTOGRAM) && is_number) put_in_bucket(entry, bucket_of(value));
+}
+
+void sn_count_duration(struct sn_entry *entry, uint64_t ns) {
+  __auto_type before = float_quiet();
+  add_integer(entry, ns);
+  float_as_before(before);
+  put_in_bucket(entry, ns == 0 ? 64 : 128 - (unsigned)__builtin_clzll(ns));
+  __atomic_fetch_add(&entry->rounds, 1, __ATOMIC_RELEASE);
 }
 
 /* Under the lock: what FROM, of an object that goes, has counted is the process's now. */
 static void entry_merge(struct sn_entry *into, struct sn_entry *from) {
   __atomic_fetch_add(&into->missed, from->missed, __ATOMIC_RELAXED);
   __atomic_fetch_add(&into->count, from->count, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&into->rounds, from->rounds, __ATOMIC_RELEASE);
   __auto_type before = float_quiet();
   add(&into->sum, from->sum);
   add(&into->squares, from->squares);
@@ -193,8 +206,7 @@ static bool find_places(struct sn_module_state *state) {
   return true;
 }
 
-static uint64_t text_new(const char *text) {
-  size_t length = strlen(text);
+static uint64_t text_new(const char *text, size_t length) {
   struct sn_chunk *chunk = sn_chunk_new(SN_TEXTS, sizeof(struct sn_text) + length, 1);
   if (chunk == NULL) return 0;
   struct sn_text *unit = (struct sn_text *)(void *)(chunk + 1);
@@ -236,6 +248,10 @@ static bool module_add(struct sn_module *module) {
   module->state = state;
   state->next = sn_process.modules;
   sn_process.modules = state;
+  /* Who may be no more when somebody has found it, and is the first of its kind, says itself what its records mean. */
+  if (sn_wanted_ask(state)) {
+    state->unit->text = text_new(module->description, module->description_bytes);
+  }
   uint32_t *asked = sn_asked(&state->unit->receptacle, module->event_greatest + 1);
   __atomic_store_n(&module->asked, asked, __ATOMIC_RELEASE);
   __atomic_store_n(&module->switches, sn_switches(&state->unit->receptacle), __ATOMIC_RELEASE);
@@ -335,7 +351,7 @@ SN_EXPORT int sn_process_declare(struct sn_module *module, uint32_t type, const 
   struct sn_guard guard;
   int result = -1;
   if (module->state == NULL || type > UINT16_MAX || !sn_lock(&guard)) return -1;
-  uint64_t text = minor != NULL ? text_new(minor) : 0;
+  uint64_t text = minor != NULL ? text_new(minor, strlen(minor)) : 0;
   if ((minor == NULL || text != 0) && text < UINT64_C(1) << 48) {
     __atomic_store_n(&module->state->unit->process, (uint64_t)type << 48 | text, __ATOMIC_RELEASE);
     sn_changed();

@@ -298,6 +298,21 @@ static bool find_directory(void) {
   return true;
 }
 
+/* How large its rings are, a user may say of a program. What is no size is passed over, and the reader says so. */
+static void read_ring_bytes(void) {
+  const char *text = secure_getenv(SN_RING_ENVIRONMENT);
+  uint64_t kib = 0;
+  if (text == NULL) return;
+  for (; *text >= '0' && *text <= '9' && kib <= SN_RING_BYTES_MAX >> 10; text++) {
+    kib = kib * 10 + (uint64_t)(*text - '0');
+  }
+  uint64_t bytes = kib << 10;
+  bool good = *text == '\0' && bytes >= SN_RING_BYTES_MIN && bytes <= SN_RING_BYTES_MAX &&
+              (bytes & (bytes - 1)) == 0 && bytes % sn_process.page == 0;
+  sn_process.ring_refused = !good;
+  sn_process.ring_bytes = good ? (uint32_t)bytes : 0;
+}
+
 /* When the process was started, in ticks since the system was: field 22 of its stat. 0: not known. */
 static uint64_t start_ticks(void) {
   char text[1024], *at;
@@ -364,6 +379,8 @@ static void fill_header(struct sn_header *header, uint64_t bytes) {
   header->pair_stamp = header->clock == SN_CLOCK_CYCLES ? sn_cycles() : header->pair_monotonic_ns;
   header->pair_realtime_ns = header->announced_ns = clock_ns(CLOCK_REALTIME);
   header->bytes = bytes;
+  header->own_ring_bytes = sn_process.ring_bytes;
+  header->ring_refused = sn_process.ring_refused;
 }
 
 /* The name PID-START-TIME.sensors, behind the directory in PATH. */
@@ -394,11 +411,11 @@ static bool file_publish(void) {
 
 /* --- forks */
 
-static uint32_t restarts, restarts_before;
+static uint32_t forks_before;
 
 static void before_fork(void) {
   fork_locked = sn_lock(&fork_guard);
-  restarts_before = restarts;
+  forks_before = sn_process.forks;
   sn_threads_before_fork(fork_locked);
 }
 
@@ -414,7 +431,7 @@ static void in_child(void) {
   fork_locked = false;
   sn_process.lock = own_tid(); /* there is no other thread */
   /* Not again, if a sensor that the program passes in its own handler of forks has found the fork out. */
-  if (restarts == restarts_before) sn_restart(locked);
+  if (sn_process.forks == forks_before) sn_restart(locked);
   sn_samples_restart();
   if (locked) {
     sn_unlock(&fork_guard);
@@ -526,7 +543,7 @@ static bool leave_half_changed(void) {
 
 void sn_restart(bool sound) {
   if (sn_process.header == NULL) return;
-  restarts++;
+  sn_process.forks++;
   if (!sound && !leave_half_changed()) {
     *(uint32_t *)(uintptr_t)sn_process.same = 1;
     return;
@@ -579,6 +596,7 @@ bool sn_announce(void) {
   sn_process.page = (uint32_t)sysconf(_SC_PAGESIZE);
   sn_process.pid = (uint32_t)getpid();
   if (!mark_same() || !find_directory()) return false;
+  read_ring_bytes();
   struct sn_header header;
   fill_header(&header, sn_process.page);
   struct sn_header *page = file_new(&header, sn_process.page);

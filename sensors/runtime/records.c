@@ -179,10 +179,39 @@ SN_EXPORT void sn_record_close_measured(struct sn_record *record) {
 
 /* --- periods */
 
-SN_EXPORT sn_ticket sn_period_tickets(void) {
-  static sn_ticket
-      blocks; /* goes on in the child of a fork, whose periods are told apart from inherited ones */
+SN_EXPORT int64_t sn_period_tickets(void) {
+  /* Goes on in the child of a fork, whose periods are told apart from inherited ones. */
+  static int64_t blocks;
   return __atomic_fetch_add(&blocks, 1, __ATOMIC_RELAXED) * SN_TICKETS + 1;
+}
+
+/* false: the process is not announced. A child that fork does not know of is found out: the lock may have been
+ * held by another thread; what was on in its parent is off then, and some of it may be on again. */
+static bool is_announced(void) {
+  struct sn_guard guard;
+  if (sn_process.header == NULL) return false;
+  if (__atomic_load_n(sn_process.same, __ATOMIC_RELAXED) != 0) return true;
+  if (!sn_lock(&guard)) return false;
+  sn_unlock(&guard);
+  return sn_process.header != NULL;
+}
+
+/* What the start has counted, whatever the switch says by now: so what is counted and has not lasted, is open. The
+ * object may have gone, with what it has counted to the process's; a parent's periods are the parent's to count. */
+SN_EXPORT void sn_period_lasted(struct sn_module *module, const struct sn_event *event,
+                                const sn_ticket *period) {
+  const struct sn_receptacle *receptacle = period->receptacle;
+  int error = errno;
+  if (is_announced() && period->forks == sn_process.forks) {
+    uint64_t now = sn_monotonic_ns();
+    if (receptacle != NULL && (__atomic_load_n(&receptacle->state, __ATOMIC_ACQUIRE) != SN_LIVE ||
+                               receptacle->epoch != period->epoch)) {
+      receptacle = NULL;
+    }
+    struct sn_entry *entry = sn_entry_of(module, event, receptacle);
+    if (entry != NULL) sn_count_duration(entry, now > period->since ? now - period->since : 0);
+  }
+  errno = error;
 }
 
 /* --- the long way */
@@ -221,25 +250,21 @@ static unsigned char *open_record(struct sn_module *module, const struct sn_even
 static unsigned char *open_slowly(struct sn_module *module, const struct sn_event *event,
                                   const struct sn_receptacle *receptacle, uint64_t bytes,
                                   double value, struct sn_record *record, bool measured) {
-  struct sn_header *header = sn_process.header;
-  if (header == NULL) return NULL;
-  if (__atomic_load_n(sn_process.same, __ATOMIC_RELAXED) == 0) {
-    /* A child that fork does not know of: the lock may have been held by another thread. */
-    struct sn_guard guard;
-    if (!sn_lock(&guard)) return NULL;
-    sn_unlock(&guard); /* what was on in its parent is off by now; some of it may be on again */
-    header = sn_process.header;
-    if (header == NULL) return NULL;
-  }
+  if (!is_announced()) return NULL;
   uint32_t *place = switch_of(module, event, receptacle);
   uint32_t word = __atomic_load_n(place, __ATOMIC_ACQUIRE);
   if (word == 0) return NULL;
   /* What a reader that is no more has enabled, the new one has not. */
-  uint32_t generation = __atomic_load_n(&header->generation, __ATOMIC_ACQUIRE);
+  uint32_t generation = __atomic_load_n(&sn_process.header->generation, __ATOMIC_ACQUIRE);
   if (word >> SN_GENERATION_SHIFT != generation) return NULL;
   if ((word & (SN_COUNT | SN_HISTOGRAM | SN_SUM)) != 0 && (event->flags & SN_STOP) == 0) {
     struct sn_entry *entry = sn_entry_of(module, event, receptacle);
     if (entry != NULL) sn_count(entry, event, word, value);
+    if (entry != NULL && event->histogram_field == SN_OF_DURATION &&
+        (word & (SN_SUM | SN_HISTOGRAM)) != 0) {
+      record->since = sn_monotonic_ns();
+      record->forks = sn_process.forks;
+    }
   }
   if ((word & SN_TRACE) == 0 || (is_once(event, word) && !takes_once(place, word))) return NULL;
   if ((word & SN_MEASURE) != 0) {

@@ -55,7 +55,7 @@ static void put_round(struct sn_module *module, const struct sn_event *event,
   if (sn_worker_ready(worker, generation)) at = sn_reserve(worker, module, event, 16, entry);
   if (at != NULL) {
     uint32_t kind = SN_RECORD_STAMP | SN_RECORD_ROUND;
-    struct sn_record record = {&worker->thread, worker->thread.head + 16};
+    struct sn_record record = {.thread = &worker->thread, .head = worker->thread.head + 16};
     sn_put_word(sn_put_word(at, sn_head_word(module, event->number, 16, kind)), sn_stamp());
     sn_record_close(&record);
   } else {

@@ -70,6 +70,7 @@ static struct sn_slot *slot_new(void) {
 /* --- the memory of rings */
 
 static uint64_t wished_bytes(void) {
+  if (sn_process.ring_bytes != 0) return sn_process.ring_bytes;
   uint64_t bytes = __atomic_load_n(&sn_process.header->ring_bytes, __ATOMIC_RELAXED);
   bool good = bytes >= SN_RING_BYTES_MIN && bytes <= SN_RING_BYTES_MAX &&
               (bytes & (bytes - 1)) == 0 && bytes % sn_process.page == 0;

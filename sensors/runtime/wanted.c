@@ -75,19 +75,36 @@ static bool take_rows(const struct sn_wanted *page, const struct sn_wanted_row *
   return any;
 }
 
-bool sn_wanted_look(struct sn_module_state *only) {
+static bool has_any(const struct sn_module_state *state, const struct sn_wanted_row *rows,
+                    size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (sn_module_has(state, &rows[i])) return true;
+  }
+  return false;
+}
+
+/* ASKED: nothing is put on, and one row is enough. */
+static bool look(struct sn_module_state *only, const struct sn_module_state *asked) {
   struct sn_wanted page;
   struct sn_wanted_row rows[ROWS_AT_ONCE];
   bool any = false;
   int file = sn_process.path != NULL ? open_page(&page) : -1;
   if (file < 0) return false;
   uint32_t left = page.rows < SN_WANTED_ROWS_MAX ? page.rows : SN_WANTED_ROWS_MAX;
-  while (left > 0) {
+  while (left > 0 && !(any && asked != NULL)) {
     uint32_t count = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE;
     if (!read_all(file, rows, count * sizeof *rows)) break;
-    any |= take_rows(&page, rows, count, only);
+    any |= asked != NULL ? has_any(asked, rows, count) : take_rows(&page, rows, count, only);
     left -= count;
   }
   close(file);
   return any;
+}
+
+bool sn_wanted_look(struct sn_module_state *only) {
+  return look(only, NULL);
+}
+
+bool sn_wanted_ask(const struct sn_module_state *only) {
+  return look(NULL, only);
 }

@@ -29,9 +29,10 @@ void sn_write_create(struct base_buffer *out, const struct sn_event_description 
     net_type_print(out, event->domains[i].type);
   }
   base_buffer_putc(out, ')');
-  if (event->key == NULL) return;
-  base_buffer_puts(out, " by ");
-  put_name(out, event->key, reserved);
+  for (size_t i = 0; i < event->key_count; i++) {
+    base_buffer_puts(out, i == 0 ? " by " : ", ");
+    put_name(out, event->keys[i], reserved);
+  }
 }
 
 static void put_comment(struct base_buffer *out, const char *text) {

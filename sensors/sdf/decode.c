@@ -62,6 +62,7 @@ static bool take_value(struct payload *payload, struct sn_value_view *value) {
     case NET_BOOL:
       return take_bool(payload, &value->integer);
     case NET_STRING:
+    case NET_BYTES:
       return take_text(payload, value);
     default:
       return take(payload, &value->minor, 8);

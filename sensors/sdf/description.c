@@ -287,6 +287,7 @@ uint32_t sn_type_size(struct net_type type) {
     case NET_BOOL:
       return 1;
     case NET_STRING:
+    case NET_BYTES:
       return 4;
     default:
       return 8;
@@ -308,8 +309,8 @@ static void read_type(struct describer *describer, const struct sn_object *objec
   if (strcasecmp(name, "string") == 0) name = "text";
   if (!net_type_parse(name, &domain->type) || domain->type.base == NET_TEMPORAL) {
     wrong(describer, MSG_ATTRIBUTE_VALUE, value->element,
-          "the types are integer, doubleinteger, string, i1, i2, i4, i8, f4, f8, cN, text, bool, "
-          "name",
+          "the types are integer, doubleinteger, string, i1, i2, i4, i8, f4, f8, cN, text, "
+          "bytes, bool, name",
           "no type of a domain");
   }
 }
@@ -319,10 +320,10 @@ static void read_domain(struct describer *describer, const struct sn_object *obj
   *domain = (struct sn_domain_description){.name = "", .documentation = ""};
   domain->range = object->place->range;
   read_type(describer, object, domain);
-  domain->counted = boolean_of(object, "counted", false);
-  if (domain->counted && domain->type.base != NET_STRING) {
+  domain->counted = boolean_of(object, "counted", false) || domain->type.base == NET_BYTES;
+  if (domain->counted && domain->type.base != NET_STRING && domain->type.base != NET_BYTES) {
     wrong(describer, MSG_SENSOR_MEANING, given(object, "counted"), "leave counted out",
-          "only texts are given with a length");
+          "only texts and bytes are given with a length");
   }
   domain->documentation = documentation_of(describer, object);
   domain->object = type_named(describer, object, "object", false);
@@ -488,15 +489,36 @@ static void read_switches(struct describer *describer, struct sn_event_descripti
   }
 }
 
+/* Of period sensors it is the rule. What others read has it as an attribute of its own: programs of before did not
+ * count durations, and readers of before know nothing of them. */
+static bool is_of_durations(const struct describer *describer,
+                            const struct sn_event_description *event,
+                            const struct sn_value *value) {
+  if (!event->is_period) return false;
+  if (describer->direction == SN_OUTPUT) return boolean_of(event->checked, "durations", false);
+  return value != NULL ? strcasecmp(value->element->text, "duration") == 0 : !event->assume_enabled;
+}
+
 static void read_histogram(struct describer *describer, struct sn_event_description *event) {
   const struct sn_value *value = value_of(event->checked, "histogram");
-  event->histogram = -1;
+  bool durations = is_of_durations(describer, event, value);
+  event->histogram = durations ? SN_DURATIONS : -1;
   if (value == NULL) return;
   for (size_t i = 0; i < event->domain_count; i++)
     if (strcasecmp(event->domains[i].name, value->element->text) == 0) event->histogram = (int)i;
+  if (durations && event->histogram >= 0) {
+    wrong(describer, MSG_SENSOR_MEANING, value->element,
+          "call the domain otherwise; without histogram it is how long the periods last",
+          "duration may be the domain %s, or how long the periods last",
+          event->domains[event->histogram].name);
+    return;
+  }
+  if (durations) return;
   if (event->histogram < 0) {
-    wrong(describer, MSG_UNKNOWN_OBJECT, value->element, NULL, "the event has no domain called %s",
-          value->element->text);
+    bool word = strcasecmp(value->element->text, "duration") == 0;
+    wrong(describer, MSG_UNKNOWN_OBJECT, value->element,
+          word ? "durations are those of period sensors: (relation period)" : NULL,
+          "the event has no domain called %s", value->element->text);
     return;
   }
   enum net_base_type base = event->domains[event->histogram].type.base;
@@ -525,6 +547,40 @@ static const char *default_key(const struct sn_event_description *event) {
   return event->holder == SN_HOLDER_INITIATOR && event->initiator != NULL ? "Initiator" : "Process";
 }
 
+static void set_key(struct describer *describer, struct sn_event_description *event,
+                    const char *domain) {
+  const char **keys = BASE_NEW_ARRAY(describer->arena, 1, const char *);
+  keys[0] = domain;
+  event->keys = keys;
+  event->key_count = 1;
+}
+
+static bool has_key(const struct sn_event_description *event, const char *domain) {
+  for (size_t i = 0; i < event->key_count; i++)
+    if (strcmp(event->keys[i], domain) == 0) return true;
+  return false;
+}
+
+static void read_keys(struct describer *describer, struct sn_event_description *event,
+                      const struct sn_value *values) {
+  size_t count = 0;
+  for (const struct sn_value *value = values; value != NULL; value = value->next) count++;
+  const char **keys = BASE_NEW_ARRAY(describer->arena, count, const char *);
+  event->keys = keys;
+  for (const struct sn_value *value = values; value != NULL; value = value->next) {
+    const char *domain = relation_domain(event, value->element->text);
+    if (domain == NULL) {
+      wrong(describer, MSG_UNKNOWN_OBJECT, value->element, NULL,
+            "the relation has no domain called %s", value->element->text);
+    } else if (has_key(event, domain)) {
+      wrong(describer, MSG_SENSOR_MEANING, value->element, "name each domain once",
+            "the key has the domain %s twice", domain);
+    } else {
+      keys[event->key_count++] = domain;
+    }
+  }
+}
+
 static void read_key(struct describer *describer, struct sn_event_description *event) {
   const struct sn_value *value = value_of(event->checked, "key");
   if (event->is_period && value != NULL && describer->direction == SN_INPUT) {
@@ -533,7 +589,7 @@ static void read_key(struct describer *describer, struct sn_event_description *e
     return;
   }
   if (event->is_period) {
-    event->key = sn_ticket_domain;
+    set_key(describer, event, sn_ticket_domain);
     return;
   }
   if (event->relation == SN_KIND_EVENT) {
@@ -543,11 +599,10 @@ static void read_key(struct describer *describer, struct sn_event_description *e
     }
     return;
   }
-  event->key = value != NULL ? relation_domain(event, value->element->text) : default_key(event);
-  if (event->key == NULL) {
-    wrong(describer, MSG_UNKNOWN_OBJECT, value->element, NULL,
-          "the relation has no domain called %s", value->element->text);
-  }
+  if (value != NULL)
+    read_keys(describer, event, value);
+  else
+    set_key(describer, event, default_key(event));
 }
 
 /* A period sensor starts and stops: both are records at their times. */

@@ -36,11 +36,14 @@ struct sn_type_description {
 struct sn_domain_description {
   const char *name;
   struct net_type type;
-  bool counted;                             /* a text that the program gives with its length */
+  bool counted; /* the program gives a length with it: of bytes, and of texts that say so */
   const struct sn_type_description *object; /* of type name */
   const char *documentation;
   struct base_range range;
 };
+
+/* In the place of a domain's index: of how long a period sensor's periods last. */
+#define SN_DURATIONS (-2)
 
 struct sn_event_description {
   const char *name;
@@ -52,10 +55,11 @@ struct sn_event_description {
   bool timestamp, declare_object, assume_enabled, check_one_time, assume_one_time;
   int32_t wait_ms; /* what a sensor does when there is no room: 0 discard, -1 wait, else so long */
   bool is_inline;  /* the recording part, too (spacetimeratio below 50) */
-  int histogram;   /* index of the domain that histograms are made of, -1 none */
+  int histogram;   /* index of the domain that histograms are made of; SN_DURATIONS; -1 none */
   enum sn_relation_type relation;
-  bool is_period;  /* a traced relation, whose first domain is sn_ticket_domain, the key */
-  const char *key; /* the domain that tells entities apart; NULL: of an event relation */
+  bool is_period;          /* a traced relation, whose first domain is sn_ticket_domain, the key */
+  const char *const *keys; /* the domains that together tell entities apart, each once */
+  size_t key_count;        /* 0: of an event relation */
   struct sn_domain_description *domains;
   size_t domain_count;
   const char *documentation;

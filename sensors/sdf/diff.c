@@ -36,7 +36,7 @@ bool sn_type_fits(struct net_type from, struct net_type to) {
   if (from.base != to.base)
     return from.base == NET_INTEGER && to.base == NET_FLOAT && to.width == 8 && from.width <= 4;
   if (to.base == NET_STRING) return to.width == 0 || (from.width != 0 && from.width <= to.width);
-  return from.width <= to.width;
+  return from.width <= to.width; /* bytes have none */
 }
 
 static bool same_type(struct net_type a, struct net_type b) {
@@ -96,13 +96,44 @@ static void compare_domains(struct differences *differences,
 
 /* --- events ----------------------------------------------------------------------------------- */
 
+static bool is_key(const struct sn_event_description *event, const char *domain) {
+  for (size_t i = 0; i < event->key_count; i++)
+    if (strcasecmp(event->keys[i], domain) == 0) return true;
+  return false;
+}
+
+/* In whatever order. */
+static bool same_key(const struct sn_event_description *one,
+                     const struct sn_event_description *other) {
+  if (one->key_count != other->key_count) return false;
+  for (size_t i = 0; i < one->key_count; i++)
+    if (!is_key(other, one->keys[i])) return false;
+  return true;
+}
+
+static void put_key(struct base_buffer *out, const struct sn_event_description *event) {
+  for (size_t i = 0; i < event->key_count; i++)
+    base_buffer_printf(out, "%s%s", i > 0 ? " " : "", event->keys[i]);
+}
+
+static void tell_key(struct differences *differences, const struct sn_event_description *older,
+                     const struct sn_event_description *newer) {
+  struct base_buffer now = BASE_BUFFER_EMPTY, before = BASE_BUFFER_EMPTY;
+  put_key(&now, newer);
+  put_key(&before, older);
+  tell(differences, false, "event %s: key %s, was %s", older->name, base_buffer_text(&now),
+       base_buffer_text(&before));
+  base_buffer_done(&now);
+  base_buffer_done(&before);
+}
+
 static void compare_key(struct differences *differences, const struct sn_event_description *older,
                         const struct sn_event_description *newer) {
   if (older->relation != newer->relation || older->is_period != newer->is_period) {
     tell(differences, false, "event %s: %s relation, was %s", older->name, sn_event_relation(newer),
          sn_event_relation(older));
-  } else if (older->key != NULL && strcasecmp(older->key, newer->key) != 0) {
-    tell(differences, false, "event %s: key %s, was %s", older->name, newer->key, older->key);
+  } else if (!same_key(older, newer)) {
+    tell_key(differences, older, newer);
   }
 }
 

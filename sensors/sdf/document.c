@@ -89,6 +89,8 @@ static void put_trigger(struct base_buffer *out, const struct sn_event_descripti
   if (event->histogram >= 0)
     base_buffer_printf(out, " Sums and histograms are those of `%s`.",
                        event->domains[event->histogram].name);
+  if (event->histogram == SN_DURATIONS)
+    base_buffer_puts(out, " Sums and histograms are those of how long the periods last.");
   base_buffer_puts(out, "\n\n");
 }
 

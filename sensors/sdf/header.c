@@ -159,7 +159,7 @@ static struct parameters parameters_of(struct header *header,
                   event->holder == SN_HOLDER_INITIATOR);
   if (event->is_period)
     parameters.items[parameters.count++] =
-        (struct parameter){"sn_new", event->domains[0].type, NULL, false, true};
+        (struct parameter){"sn_number", event->domains[0].type, NULL, false, true};
   for (size_t i = event->is_period; i < event->domain_count; i++) {
     const struct sn_domain_description *domain = &event->domains[i];
     add_parameter(header, &parameters, event, domain->name, true, domain->type, false);
@@ -169,6 +169,11 @@ static struct parameters parameters_of(struct header *header,
         free_name(header, &parameters, event, length, false);
   }
   return parameters;
+}
+
+/* Is its length in the record, and the bytes behind that? */
+static bool has_length(struct net_type type) {
+  return type.base == NET_STRING || type.base == NET_BYTES;
 }
 
 /* --- small pieces ----------------------------------------------------------------------------- */
@@ -186,6 +191,8 @@ static const char *c_type(struct net_type type) {
       return "int ";
     case NET_STRING:
       return "const char *";
+    case NET_BYTES:
+      return "const void *";
     default:
       return "uint64_t ";
   }
@@ -204,6 +211,8 @@ static const char *field_type(struct net_type type) {
       return "SN_BOOL";
     case NET_STRING:
       return "SN_TEXT";
+    case NET_BYTES:
+      return "SN_BYTES";
     default:
       return "SN_NAME";
   }
@@ -295,7 +304,7 @@ static void put_fields(struct header *header, const struct sn_event_description 
       base_buffer_printf(header->out, "static const struct sn_field sn_%s_fields_%s[] = {\n",
                          header->description->name, event->name);
     const char *name = i < implicit ? names[i] : event->domains[i - implicit].name;
-    uint32_t size = one->type.base == NET_STRING ? 0 : sn_type_size(one->type);
+    uint32_t size = has_length(one->type) ? 0 : sn_type_size(one->type);
     base_buffer_printf(header->out, "  {\"%s\", %s, %u},\n", name, field_type(one->type), size);
   }
   if (written > 0) base_buffer_puts(header->out, "};\n");
@@ -336,7 +345,7 @@ static void put_event_row(struct header *header, const struct sn_event_descripti
     size += sn_type_size(parameters.items[i].type);
     count++;
   }
-  int histogram = stop ? -1 : event->histogram;
+  int histogram = stop ? -1 : event->histogram; /* SN_DURATIONS is SN_OF_DURATION */
   if (histogram >= 0) histogram += (int)(count - event->domain_count);
   base_buffer_printf(out, "  {\"%s\", %u, %s, %s, ", event->name, event->number,
                      minors[event->minor - 1], holders[event->holder]);
@@ -427,7 +436,7 @@ static void put_size(struct base_buffer *out, const struct parameters *parameter
     const struct parameter *one = &parameters->items[i];
     if (one->is_receptacle) continue;
     fixed += sn_type_size(one->type);
-    if (one->type.base != NET_STRING) continue;
+    if (!has_length(one->type)) continue;
     any_text = true;
     if (one->length != NULL)
       base_buffer_printf(out, "  const size_t sn_length_%zu = sn_counted(%s, %s);\n", i, one->name,
@@ -442,7 +451,7 @@ static void put_size(struct base_buffer *out, const struct parameters *parameter
   }
   base_buffer_printf(out, "  const uint64_t sn_sum = UINT64_C(%u)", fixed);
   for (size_t i = 0; i < parameters->count; i++)
-    if (!parameters->items[i].is_receptacle && parameters->items[i].type.base == NET_STRING)
+    if (!parameters->items[i].is_receptacle && has_length(parameters->items[i].type))
       base_buffer_printf(out, " + sn_length_%zu", i);
   base_buffer_puts(out,
                    ";\n  const uint32_t sn_size = sn_sum > UINT32_MAX ? UINT32_MAX : "
@@ -456,7 +465,7 @@ static void put_copies(struct base_buffer *out, const struct parameters *paramet
     const struct parameter *one = &parameters->items[i];
     if (one->is_receptacle) continue;
     bool last = --left == 0;
-    if (one->type.base == NET_STRING) {
+    if (has_length(one->type)) {
       base_buffer_printf(
           out,
           "  { const uint32_t sn_length = SN_AS(uint32_t, sn_length_%zu); memcpy(sn_to, "
@@ -494,27 +503,35 @@ static void put_record_function(struct header *header, const struct sn_event_des
                      event->is_period ? "sn_ticket" : "void", name, event->name);
   put_parameter_list(out, parameters);
   base_buffer_puts(out, ") {\n");
-  if (event->is_period) base_buffer_puts(out, "  sn_ticket sn_new = 0;\n");
+  if (event->is_period)
+    base_buffer_puts(out, "  sn_ticket sn_new = SN_NO_PERIOD;\n  int64_t sn_number;\n");
   put_size(out, parameters);
   base_buffer_puts(out, "  struct sn_record sn_one;\n");
-  base_buffer_printf(
-      out, "  unsigned char *sn_to = sn_record_open(&%s, &sn_%s_events[%zu], %s, sn_size, ",
-      header->module, name, index,
-      parameters->receptacle != NULL ? parameters->receptacle->name : "SN_NULL");
+  if (event->is_period)
+    base_buffer_puts(out, "  unsigned char *sn_to;\n  sn_one.since = 0;\n  sn_to");
+  else
+    base_buffer_puts(out, "  unsigned char *sn_to");
+  base_buffer_printf(out, " = sn_record_open(&%s, &sn_%s_events[%zu], %s, sn_size, ",
+                     header->module, name, index,
+                     parameters->receptacle != NULL ? parameters->receptacle->name : "SN_NULL");
   if (event->histogram >= 0)
     put_as_double(out, &parameters->items[offset + (size_t)event->histogram]);
   else
     base_buffer_puts(out, "0.0");
-  base_buffer_printf(out, ", &sn_one);\n  if (!sn_to) return%s;\n",
-                     event->is_period ? " sn_new" : "");
-  if (event->is_period) base_buffer_puts(out, "  sn_new = sn_new_ticket(sn_one.thread);\n");
+  base_buffer_puts(out, ", &sn_one);\n");
+  if (event->is_period)
+    base_buffer_printf(out, "  sn_period_counted(&sn_new, &sn_one, %s);\n",
+                       parameters->receptacle != NULL ? parameters->receptacle->name : "SN_NULL");
+  base_buffer_printf(out, "  if (!sn_to) return%s;\n", event->is_period ? " sn_new" : "");
+  if (event->is_period)
+    base_buffer_puts(out, "  sn_new.number = sn_number = sn_new_ticket(sn_one.thread);\n");
   put_copies(out, parameters);
   base_buffer_printf(out, "  sn_record_close(&sn_one);\n%s}\n",
                      event->is_period ? "  return sn_new;\n" : "");
   if (!event->is_period) return;
   base_buffer_printf(out,
-                     "static %s void sn_%s_stopped_%s(sn_ticket *sn_old) {\n"
-                     "  sn_period_stop(&%s, sn_%s_stop_%s, sn_old);\n}\n",
+                     "static %s void sn_%s_stopped_%s(const sn_ticket sn_old) {\n"
+                     "  sn_period_stop(&%s, sn_%s_stop_%s, &sn_old);\n}\n",
                      recording(event), name, event->name, header->module, name, event->name);
 }
 
@@ -598,7 +615,7 @@ static void put_inline(struct header *header, const struct sn_event_description 
   base_buffer_printf(out, "))\n    %ssn_%s_record_%s(", event->is_period ? "return " : "",
                      header->description->name, event->name);
   put_arguments(out, parameters);
-  base_buffer_printf(out, ");\n%s}\n", event->is_period ? "  return 0;\n" : "");
+  base_buffer_printf(out, ");\n%s}\n", event->is_period ? "  return sn_no_period();\n" : "");
 }
 
 static void put_stop(struct header *header, const struct sn_event_description *event,
@@ -607,7 +624,10 @@ static void put_stop(struct header *header, const struct sn_event_description *e
   base_buffer_printf(out,
                      "/* The period that %sStart began ends, once, in whatever thread. */\n"
                      "static inline void %sStop(sn_ticket *sn_old) {\n"
-                     "  if (SN_UNLIKELY(*sn_old != 0)) sn_%s_stopped_%s(sn_old);\n}\n",
+                     "  const sn_ticket sn_one = *sn_old;\n"
+                     "  if (SN_UNLIKELY(sn_is_period(&sn_one))) {\n"
+                     "    *sn_old = sn_no_period();\n"
+                     "    sn_%s_stopped_%s(sn_one);\n  }\n}\n",
                      event->name, event->name, header->description->name, event->name);
   size_t count = 0;
   for (size_t i = 0; i < parameters->count; i++)

@@ -57,6 +57,17 @@ static void put_type(struct writer *writer, const char *name,
   if (type != NULL) put_text(writer, name, type->name);
 }
 
+static void put_key(struct writer *writer, const char *name,
+                    const struct sn_event_description *event) {
+  if (event->key_count == 0) return;
+  base_buffer_printf(writer->out, " (%s", name);
+  for (size_t i = 0; i < event->key_count; i++) {
+    base_buffer_putc(writer->out, ' ');
+    sn_tree_write_text(writer->out, event->keys[i]);
+  }
+  base_buffer_putc(writer->out, ')');
+}
+
 /* As the description has it. False: it knows no such attribute. */
 static bool put_copy(struct writer *writer, const struct sn_object *object,
                      const struct sn_attribute_format *format) {
@@ -174,12 +185,14 @@ static bool put_event(struct writer *writer, const struct sn_event_description *
     put_integer(writer, name, event->wait_ms);
   else if (strcasecmp(name, "histogram") == 0)
     put_text(writer, name, event->histogram >= 0 ? event->domains[event->histogram].name : NULL);
-  else if (strcasecmp(name, "relation") == 0)
+  else if (strcasecmp(name, "durations") == 0) {
+    if (event->histogram == SN_DURATIONS) put_boolean(writer, name, true);
+  } else if (strcasecmp(name, "relation") == 0)
     put_text(writer, name, sn_event_relation(event));
   else if (strcasecmp(name, "documentation") == 0)
     put_string(writer, name, event->documentation);
   else if (strcasecmp(name, "key") == 0)
-    put_text(writer, name, event->key);
+    put_key(writer, name, event);
   else if (strcasecmp(name, "domains") == 0)
     put_domains(writer, event, name);
   else

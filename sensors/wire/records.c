@@ -146,6 +146,9 @@ static void get_datum(struct sn_reading *reading, unsigned type, struct sn_datum
       }
       break;
     }
+    case SN_DOMAIN_BYTES:
+      ret->text = sn_get_bytes(reading);
+      break;
     default:
       reading->bad = true;
   }
@@ -188,7 +191,7 @@ static void put_datum(struct base_buffer *out, unsigned type, const struct sn_da
       sn_put_u8(out, value->integer != 0);
       break;
     default:
-      BASE_CHECK(type == SN_DOMAIN_STRING || type == SN_DOMAIN_NAME, "wire-domain-type");
+      BASE_CHECK(type >= SN_DOMAIN_STRING && type <= SN_DOMAIN_BYTES, "wire-domain-type");
       if (value->is_name_id) {
         sn_put_name_id(out, value->id);
       } else {
@@ -226,7 +229,7 @@ bool sn_get_domain(struct sn_reading *reading, struct sn_domain *ret_domain) {
   ret_domain->type = sn_get_u8(reading);
   ret_domain->size = sn_get_u32(reading);
   ret_domain->by = sn_get_flag(reading);
-  if (ret_domain->type < SN_DOMAIN_INTEGER || ret_domain->type > SN_DOMAIN_NAME)
+  if (ret_domain->type < SN_DOMAIN_INTEGER || ret_domain->type > SN_DOMAIN_BYTES)
     reading->bad = true;
   return !reading->bad;
 }

@@ -25,7 +25,8 @@ enum sn_domain_type {
   SN_DOMAIN_BOOL,        /* u8 */
   SN_DOMAIN_STRING, /* u32 length, bytes; or u32 with the highest bit set: a NAME's id. size: code
                           * points at most, 0: any number */
-  SN_DOMAIN_NAME    /* TYPE:MINOR#EPOCH */
+  SN_DOMAIN_NAME,   /* TYPE:MINOR#EPOCH */
+  SN_DOMAIN_BYTES   /* u32 length, bytes: any, and no NAME's id. size: 0 */
 };
 
 /* --- records */

@@ -233,7 +233,6 @@ static const struct st_relation relation = {.name = "R",
                                             .kind = ST_PERIOD,
                                             .domains = domains,
                                             .domain_count = 2,
-                                            .by = -1,
                                             .checkpoint = NET_FOREVER};
 
 struct store {

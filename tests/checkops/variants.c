@@ -332,9 +332,8 @@ static struct net_node *build_event_to_period(struct build *build, const struct 
   const struct net_layout *in = build->layouts[0];
   const struct net_layout *out = net_layout_new(build->arena, NET_PERIOD, in->fields, DOMAINS);
   static const uint32_t by[] = {DOMAIN_K, DOMAIN_X};
-  size_t by_count = variant->option == 1 ? 0 : variant->option == 2 ? 2 : 1;
-  struct net_node *node =
-      net_create_event_to_period(build->network, variant->name, in, out, by, by_count);
+  const struct net_key key = {by, variant->option == 1 ? 0 : variant->option == 2 ? 2 : 1};
+  struct net_node *node = net_create_event_to_period(build->network, variant->name, in, out, &key);
   return joined(node, build->inputs[0], NULL);
 }
 

@@ -26,6 +26,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from standin import FOREVER, Server, Store  # noqa: E402
 
 TQUEL, TARGET = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+PLUGIN = os.environ.get("COLLECT_PLUGIN") or os.path.join(os.path.dirname(TARGET), "libcollect_plugin.so")
 PATIENCE = 120 * float(os.environ.get("TEST_PATIENCE", "1"))
 
 
@@ -41,10 +42,10 @@ def check(condition, text):
 class Target:
     """An instrumented program that does what it is told."""
 
-    def __init__(self, world, name=None):
+    def __init__(self, world, name=None, **environment):
         self.directory = world.directory
         self.path = os.path.join(world.top, f"ledger{len(world.targets)}")
-        self.process = subprocess.Popen([TARGET, self.path], stdin=subprocess.PIPE, env=world.environment,
+        self.process = subprocess.Popen([TARGET, self.path], stdin=subprocess.PIPE, env={**world.environment, **environment},
                                         stdout=subprocess.PIPE, text=True, bufsize=1)
         self.pid = int(self.process.stdout.readline().split()[1])
         self.name = name
@@ -69,25 +70,38 @@ class Target:
             words = struct.unpack("<128Q", file.read(1024))
         return sum(words[64:]), sum(words[:64])
 
-    def enough(self):
-        """Its children end."""
+    def enough(self, word=1):
+        """Its children end, or go on."""
         with open(self.path, "r+b") as file:
             file.seek(1024)
-            file.write(struct.pack("<Q", 1))
+            file.write(struct.pack("<Q", word))
 
     def generated(self):
         """What its announcement says that was generated."""
+        _, aside = self.announced()
+        return aside + sum(struct.unpack_from("<Q", slot, 72)[0] for slot in self.slots())
+
+    def announced(self):
+        """Its announcement, and what it has generated without a ring."""
         path = glob.glob(f"{self.directory}/{self.pid}-*.sensors")[0]
         with open(path, "rb") as file:
             data = file.read()
-        length, _, _, total = struct.unpack_from("<QIIQ", data, 128)
+        length, _, _, aside = struct.unpack_from("<QIIQ", data, 128)
+        return data[:length], aside
+
+    def slots(self):
+        """The heads of its rings."""
+        data, _ = self.announced()
         at = 4096
-        while at < length:
+        while at < len(data):
             kind, size, unit, units = struct.unpack_from("<IIII", data, at)
             for i in range(units if kind == 3 else 0):
-                total += struct.unpack_from("<Q", data, at + 64 + i * unit + 72)[0]
+                yield data[at + 64 + i * unit:at + 64 + (i + 1) * unit]
             at += size
-        return total
+
+    def rings(self):
+        """The sizes of its rings, in KiB."""
+        return {struct.unpack_from("<Q", slot, 24)[0] >> 10 for slot in self.slots()} - {0}
 
     def end(self):
         if self.process.poll() is None:
@@ -112,16 +126,24 @@ class World:
     def serve(self, **options):
         return Server(os.path.join(self.directory, "server"), self.store, **options)
 
-    def target(self, name=None):
-        self.targets.append(Target(self, name))
+    def target(self, name=None, **environment):
+        self.targets.append(Target(self, name, **environment))
         return self.targets[-1]
 
     def collect(self, *options, ready=True):
+        # A file: a pipe that nobody reads would stop it once it is full.
+        self.errors = tempfile.TemporaryFile("w+")
         self.collector = subprocess.Popen([TQUEL, "collect", *options], env=self.environment,
-                                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                                          stdin=subprocess.DEVNULL, stderr=self.errors)
         if ready:
             self.wait(lambda: self.server.identity, "the collector does not come")
         return self.collector
+
+    def said(self):
+        """What the collector has said on its standard error until its end."""
+        self.collector.wait(PATIENCE)
+        self.errors.seek(0)
+        return self.errors.read()
 
     def wait(self, condition, text):
         check(self.server.until(condition, PATIENCE), text() if callable(text) else text)
@@ -174,7 +196,7 @@ class World:
             self.collector.kill()
         if self.collector:
             self.collector.wait()
-        problems = self.server.problems
+        problems = self.server.problems + self.server.broken_promises()
         self.server.close()
         shutil.rmtree(self.top, ignore_errors=True)
         return problems
@@ -480,6 +502,70 @@ def overload(world):
     world.balance(sum(t.passed()[0] for t in targets), "Tick")
 
 
+ENABLED = ["Tick", "Phase", "Step", "Done", "Depth", "Level", "Beat", "Span", "Visit", "Asked", "Always"]
+
+
+def what_is_enabled(world):
+    """EVENTEnabled() of each kind of event, in C and C++: on while somebody wants it, of objects theirs."""
+    target = world.target("P1")
+    target.do("new 0 2")
+
+    def on(job=0):
+        target.begin(f"enabled {job}")
+        words = target.process.stdout.readline().split()
+        check(words[1] == "ok", "C and C++ do not agree")
+        return {name for i, name in enumerate(ENABLED) if int(words[0]) >> i & 1} - with_others
+    with_others = set()
+    check(on() == on(7) == set(), f"{on()} without a collector")
+    world.collect()
+    world.known(target)
+    check(on() == set(), f"{on()}, and nobody asks")
+    with_others = {"Always"}  # which is on while anything of its program is wanted
+    sampled = {"Depth", "Level", "Beat"}
+    for name in ENABLED[:-1]:
+        watch = world.watch(name, **({"every": 10_000_000} if name in sampled else {}))
+        world.wait(lambda: name in on(), lambda: f"{name} is not on")
+        check(on(7) <= {name}, f"{on(7)} without an object")
+        world.server.unwatch(watch)
+        world.wait(lambda: on() == set(), lambda: f"{on()} when {name} is not asked for")
+    with_others = set()
+    watch = world.watch("Always")
+    world.wait(lambda: on() == {"Always"}, lambda: f"{on()}")
+    world.server.unwatch(watch)
+    world.wait(lambda: on() == set(), lambda: f"{on()}")
+    with_others = {"Always"}
+    watch = world.watch("Visit", ("Job", "Job:1#*", True))
+    world.wait(lambda: on(1) == {"Visit"}, lambda: f"{on(1)}")
+    check(on(0) == set(), f"{on(0)} of another object")
+    world.server.unwatch(watch)
+    count(world, "Span")
+    check(on() == {"Span"}, f"{on()} where it is counted")
+
+
+def ring_sizes(world):
+    """The program's environment says it, else the collector, else it is 256 KiB; what is no size is said to be none."""
+    plain, own = world.target("P1"), world.target("P2", TQUEL_RING="64")
+    wrong = {value: world.target(None, TQUEL_RING=value) for value in
+             ("1000", "2", "131072", "-64", "64 KiB", "", "99999999999999999999999", "0")}
+    world.collect("--ring", "16")
+    world.known(plain, own)
+    world.watch("Tick")
+    for target in (plain, own, *wrong.values()):
+        target.do("tick 1 10 0")
+    check((plain.rings(), own.rings()) == ({16}, {64}), f"{plain.rings()}, {own.rings()}")
+    check(all(target.rings() == {16} for target in wrong.values()), f"{[t.rings() for t in wrong.values()]}")
+    own.begin("fork 2")  # a child's are as large
+    world.wait(lambda: world.store.total("Tick") > 200, "no records of children come")
+    own.enough()
+    own.answer()
+    world.end_all()
+    world.collector.terminate()
+    said = world.said()
+    named = re.findall(r"TQ-0857: (\d+)-", said)
+    check(sorted(map(int, named)) == sorted(t.pid for t in wrong.values()), said)
+    check("a power of two from 4 to 65536" in said, said)
+
+
 def behind(world):
     """A server that is there but behind: who waits for room loses nothing, who does not, by his own ring only."""
     patient, hasty = world.target(), world.target()
@@ -679,14 +765,31 @@ def forks_and_exec(world):
     check(after not in before, f"{after} is called as before")
 
 
-def live_briefly(world, count):
+def live_briefly(world, count, *plugin):
     """So many programs, each with a child, that live a few ms. Returns how many sensors they have passed."""
-    brief = [subprocess.Popen([TARGET, "briefly", "5"], env=world.environment, stdout=subprocess.PIPE)
+    brief = [subprocess.Popen([TARGET, "briefly", "5", *plugin], env=world.environment, stdout=subprocess.PIPE)
              for _ in range(count)]
     for process in brief:
         process.communicate(timeout=PATIENCE)  # the child has that, too
         check(process.returncode == 0, "a program that lives briefly failed")
-    return 12 * count
+    return (27 if plugin else 12) * count
+
+
+def all_of_short_lives(world):
+    """200 starts, their children, what these execute, and libraries that each of them loads: nothing is missed. Nobody has seen
+    the program or the library before, nor is one of them there for longer."""
+    world.collect("--checkpoint", "1ms")
+    for relation in ("Tick", "Step", "Plug"):
+        world.watch(relation)
+    generated = sum(live_briefly(world, 10, PLUGIN) for _ in range(20))
+
+    def there():
+        return world.store.total("Tick", "Step", "Plug") + world.store.lost()
+    world.wait(lambda: there() >= generated, lambda: f"of {generated} come {world.store.counts}, {world.store.lost()} are lost")
+    world.end_all()
+    world.balance(generated, "Tick", "Step", "Plug")
+    check(world.store.counts == {"Tick": 3000, "Step": 400, "Plug": 2000}, f"{world.store.counts}: {world.store.lost()} are lost")
+    check(world.store.late == 0, f"{world.store.late} records came after their checkpoint")
 
 
 def lives_are_short(world):
@@ -855,6 +958,52 @@ def samples(world):
     check(len([e for e in world.store.ends if e[0] == "Level"]) == 3, f"{world.store.ends}")
 
 
+def triggered(world):
+    """Samples are taken when somebody asks, of what he names; what is asked for again before that is taken once."""
+    target, stopped = world.target("P1"), world.target("P2")
+    every = 500 * 10**6
+    world.collect("--sample", "500 ms")
+    world.known(target, stopped)
+    for each in target, stopped:
+        each.do("new 0 2")
+        each.do("sampler 1")
+    world.watch("Level")
+    world.watch("Depth")
+
+    def rounds(relation):
+        return [at for name, at in world.store.rounds if name == relation]
+    def between(process):
+        """The times of its samples that no tick has asked for."""
+        return [lo for lo, _, values in world.store.rows.get("Level", [])
+                if values[0].startswith(process) and lo % every != 0 and lo > rounds("Level")[0]]
+
+    world.wait(lambda: rounds("Level"), "no round of all")
+    check(not between("Worker:"), "samples that nobody asked for")
+    world.server.sample("Level")
+    world.wait(lambda: len(between("Worker:P1#")) == len(between("Worker:P2#")) == 2, lambda: f"{world.store.rows}")
+    world.server.sample("Level", ("Process", "Worker:P1#*", True))
+    world.wait(lambda: len(between("Worker:P1#")) == 4, lambda: f"{world.store.rows}")
+    known = len(rounds("Level"))
+    world.wait(lambda: len(rounds("Level")) > known + 1, "no rounds any more")
+    check(len(between("Worker:P2#")) == 2, "who was not named")
+    # Samples between ticks begin no rounds: these are the ticks of all collectors.
+    check(all(at % every == 0 for at in rounds("Level")), f"{rounds('Level')}")
+    # Who does not come to his sensor is asked once, and is not waited for.
+    for _ in range(20):
+        world.server.sample("Depth")
+    world.wait(lambda: rounds("Depth"), "who does not answer holds the round up")
+    check(world.store.total("Depth") == 0, "samples of one who has not come to his sensor")
+    target.do("depths 1 2")
+    world.wait(lambda: world.store.total("Depth") == 2, lambda: f"{world.store.total('Depth')}, not 2")
+
+    def depths():
+        return [row[9:11] for row in world.server.reports
+                if row[1] == "Depth" and row[2] == "" and row[0].startswith("Worker:P1#")][-1:]
+    world.wait(lambda: depths() in ([["20", "19"]], [["20", "20"]]), lambda: f"{depths()}")
+    check(world.store.late == 0, f"{world.store.late} late")
+    world.end_all()
+
+
 def without_stamps(world):
     target = world.target()
     world.collect()
@@ -911,7 +1060,7 @@ def hostile_program(world):
     world.settle(2.5)
     check(world.collector.poll() is None, "the collector is dead")
     world.collector.terminate()
-    error = world.collector.stderr.read()
+    error = world.said()
     check("TQ-0871" in error and os.path.basename(path) in error, f"nobody is told: {error}")
 
 
@@ -935,12 +1084,13 @@ def own_announcement(world):
     world.collector.terminate()
     world.wait(lambda: world.collector.poll() is not None, "it does not end")
     check(world.collector.returncode == 0, f"it ends with {world.collector.returncode}")
-    check("TQ-0871" in world.collector.stderr.read(), "nobody is told")
+    check("TQ-0871" in world.said(), "nobody is told")
 
 
 def garbled_programs(world):
     """Announcements that change under the reader's eyes into anything whatever."""
     model, good = world.target("model"), world.target("good")
+    world.store.honest = False
     world.collect()
     world.known(model, good)
     model.do("new 0 50")
@@ -1035,7 +1185,16 @@ def receptacles(world, relation, process):
     rows = world.server.read_entry("receptacles " + relation, PATIENCE)
     check(rows is not None, "the entry is not read")
     check(all(row[1] == relation for row in rows), f"{rows}")
-    return {row[2]: row[3:] for row in rows if row[0].startswith(f"Worker:{process}#")}
+    return {row[2]: row[3:10] for row in rows if row[0].startswith(f"Worker:{process}#")}
+
+
+def lasting(world, relation, process="P1"):
+    """Of the periods of RELATION: by object, [counting, started, stopped by the histogram, ns, their squares, open]."""
+    rows = world.server.read_entry("receptacles " + relation, PATIENCE)
+    check(rows is not None and all(len(row) == 12 and row[11] == "ns" for row in rows), f"{rows}")
+    return {row[2].split("#")[0]: [row[4], int(row[6]), sum(int(part.split(":")[1]) for part in row[9].split()),
+                                   float(row[7]), float(row[8]), int(row[10])]
+            for row in rows if row[0].startswith(f"Worker:{process}#")}
 
 
 def count(world, relation, value="on"):
@@ -1116,6 +1275,87 @@ def counting_ends(world):
     world.end_all()
 
 
+def durations(world):
+    """How long periods last, without records: of those whose start was counted, wherever they stop."""
+    target = world.target("P1")
+    world.collect()
+    world.known(target)
+    target.do("hold 9")  # before anybody counts
+    count(world, "Span")
+    count(world, "Visit")
+    target.do("let 9")
+    check(lasting(world, "Span") == {"": ["on", 0, 0, 0, 0, 0]}, "one that was not counted has lasted")
+    target.do("spans 20 1000000")  # within each other: a ms, and two
+    span = lasting(world, "Span")[""]
+    check(span[:3] == ["on", 40, 40] and span[5] == 0, f"{span}")
+    check(span[3] >= 60e6 and span[4] >= 100e12, f"shorter than they were: {span}")
+    check(span[4] * 40 >= span[3] ** 2 * 0.999, f"sum of squares: {span}")
+    target.do("hold 1")
+    target.do("hold 2")
+    check(lasting(world, "Span")[""][1:3] + lasting(world, "Span")[""][5:] == [42, 40, 2], "two are open")
+    target.do("let 1")
+    target.do("let 1")
+    check(lasting(world, "Span")[""][1:3] + lasting(world, "Span")[""][5:] == [42, 41, 1], "one is open")
+    count(world, "Span", "off")
+    target.do("hold 3")
+    target.do("let 3")
+    check(lasting(world, "Span")[""][:3] == ["off", 42, 41], "it is counted although it is off")
+    target.do("let 2")  # was counted when it started
+    check(lasting(world, "Span")[""][:3] + lasting(world, "Span")[""][5:] == ["off", 42, 42, 0], "one is missing")
+    check(world.store.total("Span") == 0, "records come")
+
+    target.do("new 0 2")  # of objects, also of such as go before their periods
+    target.do("enter 0 0")
+    target.do("enter 1 0")
+    target.do("enter 2 1")
+    target.do("leave 0")
+    held = lasting(world, "Visit")
+    check(held["Job:0"][1:3] + held["Job:0"][5:] == [2, 1, 1] and held["Job:1"][1:3] == [1, 0], f"{held}")
+    target.do("release 0 1")
+    target.do("new 0 1")  # in its place, perhaps
+    target.do("enter 3 0")
+    target.do("leave 1")
+    held = lasting(world, "Visit")
+    check(held[""][1:3] + held[""][5:] == [2, 2, 0] and held["Job:0"][1:3] == [1, 0], f"{held}")
+
+    watch = world.watch("Span")  # with records, the same
+    count(world, "Span")
+    target.do("spans 5 0")
+    check(lasting(world, "Span")[""][1:3] == [52, 52], "not counted beside records")
+    world.wait(lambda: world.store.total("Span") == 10, lambda: f"{world.store.counts}")
+    world.server.unwatch(watch)
+    target.do("hold 1")
+    world.collector.terminate()  # counts are the program's
+    world.wait(lambda: world.collector.poll() is not None, "the collector does not end")
+    target.do("let 1")
+    world.collect()
+    world.known(target)
+    check(lasting(world, "Span")[""][:3] + lasting(world, "Span")[""][5:] == ["off", 53, 53, 0], "not so any more")
+    world.end_all()
+
+
+def children_count(world):
+    """A child begins anew, and its parent's periods are not its own to count."""
+    target = world.target("P1")
+    world.collect()
+    world.known(target)
+    count(world, "Span")
+    target.do("hold 1")
+    target.begin("childspans 1")
+
+    def child():
+        rows = [row for row in world.server.read_entry("receptacles Span", PATIENCE) if not row[0].startswith("Worker:P1#")]
+        return rows[0][4:7] + [sum(int(part.split(":")[1]) for part in rows[0][9].split()), rows[0][10]] if rows else []
+    world.wait(lambda: child() == ["on", "0", "0", 0, "0"], lambda: f"{child()}")
+    target.enough()
+    world.wait(lambda: child()[2:3] == ["2"], lambda: f"{child()}")
+    check(child()[2:] == ["2", 1, "1"], f"of the child: {child()}")
+    target.enough(2)
+    target.answer()
+    check(lasting(world, "Span")[""][1:3] == [1, 0], "the parent's")
+    world.end_all()
+
+
 def many_receptacles(world):
     """More objects than are shown one by one are added up."""
     target = world.target("P1")
@@ -1140,7 +1380,7 @@ def ends_in_good_order(world):
     world.collector.send_signal(signal.SIGTERM)
     world.wait(lambda: world.collector.poll() is not None, "it does not end")
     check(world.collector.returncode == 0, f"exit code {world.collector.returncode}")
-    check(world.collector.stderr.read() == "", "it said something")
+    check(world.said() == "", "it said something")
     generated = target.do("count")
     target.do("tick 1 1000 0") if target.do("stop") else None
     received = world.store.total("Tick")
@@ -1200,11 +1440,11 @@ def only_one(world):
 
 CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, what_is_off_has_no_period,
          what_is_off_ends_behind_its_records, who_comes_after_ends_what_was_open, processes_by_name,
-         objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, behind,
+         objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, what_is_enabled, ring_sizes, behind,
          program_is_killed, collector_is_killed, the_dead_and_the_living, server_is_killed, sent_away, another_database, many_processes, forks_and_exec,
-         lives_are_short, wanted_no_more, the_dead_want_nothing, checkpoints_hold, checkpoints_as_told, samples, without_stamps,
+         lives_are_short, all_of_short_lives, wanted_no_more, the_dead_want_nothing, checkpoints_hold, checkpoints_as_told, samples, triggered, without_stamps,
          who_waits_is_let_go, hostile_program, own_announcement, garbled_programs, watches_itself, reports,
-         counting, counting_ends, many_receptacles, ends_in_good_order, idle, only_one]
+         counting, counting_ends, durations, children_count, many_receptacles, ends_in_good_order, idle, only_one]
 
 
 def selftest():
@@ -1249,8 +1489,8 @@ def main():
         print(f"{'not ok' if reason else 'ok'} {number} - {case.__name__.replace('_', ' ')}")
         for line in (reason or "").splitlines():
             print(f"# {line}")
-        if reason and world.collector and world.collector.stderr:
-            for line in world.collector.stderr.read().splitlines()[:20]:
+        if reason and world.collector:
+            for line in world.said().splitlines()[:20]:
                 print(f"# {line}")
         sys.stdout.flush()
     return failed

@@ -7,6 +7,7 @@ whoever was killed meanwhile. TAP.
 Nothing here assumes a speed: what is to come is waited for, PATIENCE seconds at most. The stand-in of collect_test.py knows the protocol; here it is what `tquel serve` makes of it that counts."""
 
 import glob
+import json
 import os
 import re
 import shutil
@@ -51,8 +52,8 @@ class World:
         self.targets.append(Target(self, name))
         return self.targets[-1]
 
-    def run(self, text):
-        done = subprocess.run([TQUEL, "--connect", os.path.join(self.directory, "server"), "-c", text],
+    def run(self, text, *options):
+        done = subprocess.run([TQUEL, "--connect", os.path.join(self.directory, "server"), *options, "-c", text],
                               env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
         return done.returncode, done.stdout, done.stderr
 
@@ -130,6 +131,7 @@ class World:
         return said
 
 
+COUNTED = "n = count(t for each instant where t.Number < 0)"  # none of those that are there
 TICKS = "range of t is Tick retrieve into Ticks (t.Process, t.Number)"
 
 
@@ -319,7 +321,8 @@ def losses_are_said(world):
     target = world.target()
     world.serve()
     world.collect("--ring", "16", "--buffer", "1")
-    world.ask(TICKS)
+    world.ask(TICKS, f"range of t is Tick retrieve into Each ({COUNTED})",
+              f"range of t is Tick set losses ignored retrieve into There ({COUNTED})")
     world.recording(target)
 
     def said(number):
@@ -332,6 +335,8 @@ def losses_are_said(world):
         os.kill(world.collector.pid, signal.SIGCONT)
         return said("TQ-0854")
     world.until(lost, "nothing is said of a full ring")
+    world.until(lambda: said("were full, with 16 KiB\n"), "nor how large it is")
+    world.until(lambda: said("TQUEL_RING=KIB for the program, or tquel collect --ring KIB"), "nor how it is enlarged")
     os.kill(world.server.pid, signal.SIGSTOP)
 
     def too_much():
@@ -341,6 +346,39 @@ def losses_are_said(world):
     os.kill(world.server.pid, signal.SIGCONT)
     world.balance(target.generated())
     check(world.accounted()[3] > 0, "nothing was lost")
+    world.until(lambda: uncertain(world, "print Each") == lost_times(world),
+                lambda: f"uncertain in {uncertain(world, 'print Each')}, lost in {lost_times(world)}")
+    check(uncertain(world, f"range of t is Tick retrieve ({COUNTED})") == lost_times(world), "asked once it is otherwise")
+    check(uncertain(world, "print There") == [], "who ignores losses does not")
+    done = subprocess.run([TQUEL, "check-database", world.database], capture_output=True, text=True)
+    check(done.returncode == 0, f"check-database: {done.stdout}{done.stderr}")
+
+
+def united(stretches):
+    """Apart from each other, in order."""
+    result = []
+    for start, stop in sorted(stretches):
+        if result and start <= result[-1][1]:
+            result[-1][1] = max(stop, result[-1][1])
+        else:
+            result.append([start, stop])
+    return result
+
+
+def lost_times(world):
+    """Since there was anything to count."""
+    first = world.rows("select min(at_lo) from Tick")[0][0]
+    lost = world.rows(f"select max(start_lo, {first}), stop_hi from Lost where relation in ('Tick', '')")
+    return united((start, stop) for start, stop in lost if start < stop)
+
+
+def uncertain(world, question):
+    """When the tuples of the answer are not definite; all of them have a count of 0."""
+    code, out, said = world.run(question, "--format", "ndjson")
+    check(code == 0, said)
+    rows = [json.loads(line) for line in out.splitlines()]
+    check(rows and all(row["n"] == 0 for row in rows), out[:200])
+    return united((row["start_lo"], row["stop_hi"]) for row in rows if not row["definite"])
 
 
 def what_it_takes(world):
@@ -474,6 +512,58 @@ def periods(world):
     check((world.count("Rejected"), world.count("Late")) == (0, 0), "something was rejected, or came late")
 
 
+def how_long_they_last(world):
+    """\\dr shows durations as people read them, and what is open; nothing is recorded."""
+    target = world.target()
+    world.serve()
+    world.collect()
+    world.ask("\\count Span on")
+
+    def shown():
+        lines = world.run("\\dr Span")[1].splitlines()
+        return dict(zip(lines[0].split(), lines[1].split())) if len(lines) == 2 else {}
+    world.until(lambda: (target.do("hold 1"), shown().get("open", "0"))[1] != "0", lambda: f"{shown()}")
+    before = int(shown()["count"])
+    target.do("spans 10 2000000")
+    target.do("hold 2")
+    said = shown()
+    open_now = int(said["open"])
+    check(int(said["count"]) == before + 21 and open_now == before + 1, f"{said}")
+    target.do("let 2")
+    check(int(shown()["open"]) == before, f"{shown()}")
+    units = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10}
+
+    def ns(text):
+        number = re.fullmatch(r"([0-9.e+]+)([a-z]+)", text)
+        return float(number[1]) * units[number[2]]
+    check(ns(said["sum"]) >= 0.999 * 60e6 and abs(ns(said["mean"]) * 20 / ns(said["sum"]) - 1) < 0.01, f"{said}")
+    check(re.match(r"\[[0-9.]+m?s,[0-9.]+m?s\):", said["distribution"]), f"{said}")
+    check(target.generated() == 0, "records were made")
+    help_is_there = world.run("\\dr Tick")[1].split()
+    check("open" not in help_is_there, "events are open")
+
+
+def nothing_as_yet(world):
+    """Before the first tuple that there is none is known, for certain, and checkpoints go on."""
+    target = world.target()
+    world.serve()
+    world.collect()
+    span = "range of s is Span "
+    origin = 'set origin "2026-01-01T00:00:00Z" ' + span
+    world.ask(span + "range of t is Tick retrieve into Idle (t.Process, t.Number) where any(s) = 0",
+              origin + "retrieve into Spans (n = count(s))")
+    world.recording(target)
+    target.do("tick 1 5 1000000")
+    world.until(lambda: world.count("Idle") >= 5, lambda: f"{world.count('Idle')} of {world.count('Tick')} ticks while nothing was open")
+    check(world.rows("select n, definite, stop_lo is null from Spans") == [(0, 1, 1)], str(world.rows("select * from Spans")))
+    check(re.search(r",true,0$", world.run(origin + "retrieve (n = count(s)) at now")[1], re.M), "not known to be none")
+    check(world.count("Span") == 0, "there is one")
+    target.do("hold 1")
+    world.until(lambda: world.rows("select n, definite from Spans order by start_lo") == [(0, 1), (1, 1)],
+                lambda: str(world.rows("select * from Spans")))
+    world.until(lambda: target.do("tick 1 1 0") and world.count("Tick") > world.count("Idle"), "what is open is not known")
+
+
 def had_back(text):
     """The bytes of a text that the collector has stored."""
     if not re.search(r'\\x(00|[89a-f][0-9a-f])', text):
@@ -534,7 +624,7 @@ def texts(world):
     world.until(lambda: shown() == [str(escaped)], lambda: f"{escaped} are not shown: {world.run(chr(92) + 'ds')[1]}")
 
 
-CASES = [all_that_is_asked, what_it_takes, as_of_now, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
+CASES = [all_that_is_asked, how_long_they_last, nothing_as_yet, what_it_takes, as_of_now, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
          objects, first_of_all, periods, switched_by_users, switched_by_text, losses_are_said, over_the_network]
 
 

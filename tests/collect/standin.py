@@ -18,9 +18,10 @@ FOREVER = 2 ** 63 - 1
 NAME_TYPE = "n"
 TYPES = {
     "Tick": "nii", "Phase": "nt", "Step": "nni", "Done": "nnnfb", "Depth": "nni", "Level": "nni",
-    "Beat": "ni", "Unstamped": "ni", "Patient": "ni", "Key": "nti", "Span": "niit", "Visit": "nni",
+    "Beat": "ni", "Unstamped": "ni", "Patient": "ni", "Key": "nti", "Blob": "nti", "Span": "niit", "Visit": "nni", "Plug": "ni", "Asked": "nn", "Always": "n",
     "CollectorDrained": "nii", "CollectorCommand": "nt", "CollectorLost": "nti",
-    "SensorProcess": "nntti",
+    "SensorProcess": "nntti", "SensorTaskForce": "nititt", "SensorEvent": "nitttttt",
+    "SensorObject": "nittt", "SensorOn": "nittt", "SensorCount": "nitttiifff", "SensorRecords": "nitttiii",
 }
 
 
@@ -65,6 +66,7 @@ class Store:
         self.checked = {}  # identity -> time, of all relations
         self.checked_of = {}  # identity, relation -> time
         self.ended = []
+        self.honest = True  # programs count what they lose
 
     def lost(self):
         return sum(self.losses.values()) + self.collector
@@ -100,6 +102,7 @@ class Server:
         self.reading_entry = []
         self.unacknowledged = 0
         self.problems = []
+        self.behind = []  # losses told too late: (checkpoints before it, process, what is wrong)
 
     def close(self):
         if self.peer:
@@ -134,6 +137,13 @@ class Server:
 
     def write_entry(self, name, value):
         self.send(WRITE_ENTRY, text(name) + text(value))
+
+    def sample(self, relation, *objects):
+        """Has a sample taken now, of what has the values of OBJECTS."""
+        body = struct.pack("<I", len(objects))
+        for domain, value, pattern in objects:
+            body += struct.pack("<B", pattern) + text(domain) + struct.pack("<B", 5) + text(value)
+        self.write_entry("sample " + relation, body)
 
     def read_entry(self, what, timeout=10):
         """The rows that the collector reports."""
@@ -261,6 +271,8 @@ class Server:
         else:
             self.processes.pop(number, None)
             self.store.ended.append(name)
+            # What a program has taken with it is found when it is gone.
+            self.behind = [b for b in self.behind if b[:2] != (self.checks, name)]
 
     def relation(self, body):
         number = body.take("I")
@@ -375,10 +387,18 @@ class Server:
         name = self.processes.get(process, ("?", 0))[0]
         if name == "?":
             self.problems.append("a loss of no process")
+        counted = cause in ("full", "unreachable", "nested", "oversize") and self.store.honest
+        if counted and lo < self.promised(relation):
+            self.behind.append((self.checks, name, f"{total} of {relation} lost ({cause}) from {lo} on, "
+                                f"which was promised before, up to {self.promised(relation)}"))
         key = (name, relation, cause)
         if total < self.store.losses.get(key, 0):
             self.problems.append("a total that shrinks")
         self.store.losses[key] = max(total, self.store.losses.get(key, 0))
+
+    def broken_promises(self):
+        """Losses before a checkpoint that came first, of programs that were living then."""
+        return [what for _, _, what in self.behind]
 
     def report(self, body):
         request = body.take("I")

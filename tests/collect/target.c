@@ -1,14 +1,16 @@
 /* The target of the collector's tests: an instrumented program that does what it is told on standard input,
  * a line at a time, and answers with a line. How often sensors were passed stands in a file (argument 1),
  * where it outlives any end: for each thread a count before and a count after.                     */
-#include "target.h"
+#include "tests/collect/enabled.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -48,7 +50,21 @@ static void spans(long count, long gap_ns) {
   }
 }
 
-static sn_ticket held[THREADS];
+static sn_ticket held[THREADS], visited[THREADS];
+
+/* A child has its parent's tickets, and counts what is its own. */
+static void child_spans(long at) {
+  ledger->enough = 0;
+  if (fork() == 0) {
+    while (ledger->enough == 0) nap(1000000);
+    SpanStop(&held[at]);
+    { SpanScope(at, "child"); }
+    held[at] = SpanStart(at, "left open");
+    while (ledger->enough == 1) nap(1000000);
+    _exit(0);
+  }
+  while (wait(NULL) > 0) continue;
+}
 
 static void *pass(void *context) {
   struct work *work = context;
@@ -88,6 +104,16 @@ static uint64_t total(void) {
   return sum;
 }
 
+/* What is on, in C; where there is C++ it must be the same there. */
+static int print_enabled(const struct sn_receptacle *job) {
+  unsigned on = enabled(job);
+#ifdef WITH_CPP
+  if (enabled_in_cpp(job) != on) return -1;
+#endif
+  printf("%u ", on);
+  return 0;
+}
+
 static void levels(void *context) {
   (void)context;
   for (int i = 0; i < JOBS; i++) {
@@ -124,6 +150,16 @@ static void jobs_do(const char *what, long first, long count, long times) {
   }
 }
 
+/* The bytes of DIGITS, several times; "-": none. */
+static void blob(const char *digits, size_t times) {
+  size_t count = 0, length = digits[0] == '-' ? 0 : strlen(digits) / 2;
+  unsigned char *bytes = malloc(length * times + 1);
+  for (; bytes != NULL && count < length * times; count++)
+    sscanf(digits + count % length * 2, "%2hhx", &bytes[count]);
+  BlobSensor(bytes, count, (int64_t)count);
+  free(bytes);
+}
+
 static int command(char *line, char **arguments) {
   char word[64] = "", text[64] = "";
   long a = 0, b = 0, c = 0;
@@ -134,6 +170,10 @@ static int command(char *line, char **arguments) {
   }
   if (sscanf(line, "keys %63s %ld", text, &a) == 2) { /* of any length: a piece of an array */
     KeySensor(text, (size_t)a, a);
+    return 0;
+  }
+  if (sscanf(line, "blob %63s %ld", text, &a) == 2) {
+    blob(text, (size_t)a);
     return 0;
   }
   if (sscanf(line, "bytes %63s", text) ==
@@ -167,6 +207,12 @@ static int command(char *line, char **arguments) {
     held[a] = SpanStart(a, "held");
   } else if (strcmp(word, "let") == 0) {
     SpanStop(&held[a]);
+  } else if (strcmp(word, "childspans") == 0) {
+    child_spans(a);
+  } else if (strcmp(word, "enter") == 0) {
+    visited[a] = VisitStart(jobs[b]);
+  } else if (strcmp(word, "leave") == 0) {
+    VisitStop(&visited[a]);
   } else if (strcmp(word, "visit") == 0) {
     VisitScope(jobs[a]); /* with records of another relation within */
     spans(2, b);
@@ -187,6 +233,8 @@ static int command(char *line, char **arguments) {
       }
       nap(1000000);
     }
+  } else if (strcmp(word, "enabled") == 0) {
+    return print_enabled(jobs[a]);
   } else if (strcmp(word, "fork") == 0) {
     family((int)a);
   } else if (strcmp(word, "exec") == 0) {
@@ -202,22 +250,44 @@ static int command(char *line, char **arguments) {
   return 0;
 }
 
-/* A life of a few ms, and a child's: each passes so many sensors at once, and the parent one of an object. */
-static int live_briefly(long sensors) {
+/* Passes so many sensors of a library that it loads and lets go again. */
+static int plug(const char *path, long sensors) {
+  void (*pass_all)(long);
+  void *library = path != NULL ? dlopen(path, RTLD_NOW) : NULL;
+  void *found = library != NULL ? dlsym(library, "plugin_pass") : NULL;
+  if (found == NULL) return path != NULL;
+  memcpy(&pass_all, &found, sizeof found);
+  pass_all(sensors);
+  return dlclose(library);
+}
+
+/* A life of a few ms, a child's, and that of what comes of its exec: each passes so many sensors at once, parent and child
+ * one of an object, and who executes a program one of a library. */
+static int live_briefly(char **arguments) {
+  const long sensors = atol(arguments[2]);
   for (long i = 0; i < sensors; i++) TickSensor(i, 0);
   struct sn_receptacle *job = JobReceptacle(1);
   StepSensor(job, 1);
   if (fork() == 0) {
     for (long i = 0; i < sensors; i++) TickSensor(i, 1);
     StepSensor(job, 2);
-    _exit(0);
+    arguments[1] = (char *)(uintptr_t) "again";
+    if (arguments[3] != NULL) execv("/proc/self/exe", arguments);
+    _exit(arguments[3] != NULL);
   }
-  return 0;
+  return plug(arguments[3], sensors);
+}
+
+static int live_again(char **arguments) {
+  const long sensors = atol(arguments[2]);
+  for (long i = 0; i < sensors; i++) TickSensor(i, 2);
+  return plug(arguments[3], sensors);
 }
 
 int main(int count, char **arguments) {
   char line[4096];
-  if (count == 3 && strcmp(arguments[1], "briefly") == 0) return live_briefly(atol(arguments[2]));
+  if (count >= 3 && strcmp(arguments[1], "briefly") == 0) return live_briefly(arguments);
+  if (count >= 3 && strcmp(arguments[1], "again") == 0) return live_again(arguments);
   if (count < 2) return 1;
   int file = open(arguments[1], O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0 || ftruncate(file, sizeof *ledger) != 0) return 1;

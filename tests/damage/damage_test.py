@@ -76,7 +76,11 @@ CASES = [
     ('a domain less', "delete from tq_domain where relation = 'P' and position = 1",
      ['P: unusable: tq_domain has no domain 1 of it', 'A: unusable', 'B: unusable', 'V: unusable', 'W: unusable',
       'pk: the index'], []),
-    ('by nothing', "update tq_relation set by_domain = 7 where name = 'T'",
+    ('by a domain that is none', "update tq_domain set key_place = 7 where relation = 'T' and key_place = 0",
+     ['T: unusable: tq_domain has no domain 0 of its key'], [('print T', 2, 'TQ-0636'), ('destroy T', 0, '')]),
+    ('by one domain twice', "update tq_domain set key_place = 0 where relation = 'T'",
+     ['T: unusable: tq_domain has no domain 1 of its key'], [('print T', 2, 'TQ-0636'), ('destroy T', 0, '')]),
+    ('by nothing', "update tq_domain set key_place = null where relation = 'T'",
      ['T: unusable: it does not say by which of its domains it is'], [('print T', 2, 'TQ-0636'), ('destroy T', 0, '')]),
     ('a table that is gone', 'drop table S', ['S: unusable: its table is not as tquel makes it: no such table'],
      [('print S', 2, 'TQ-0636'), ('destroy S create S (q = text) print S', 0, '')]),
@@ -125,7 +129,8 @@ CASES = [
      ['S_readable: there is no view', 'tq_more: a table that belongs to nothing', 'Old: a table like that of a relation',
       't: a trigger on E', 'tq_feed: speaks of "Gone", a relation that is not there: 1 row'],
      [('append to E (x = 8, s = "t") at 95', 0, '')]),
-    ('a version before its time', 'pragma user_version = 4', ['tq_announced: is there, though', 'tq_log: is there, though',
+    ('a version before its time', 'alter table tq_relation add column by_domain integer; update tq_relation set by_domain ='
+     ' (select position from tq_domain as d where d.relation = tq_relation.name and key_place = 0); pragma user_version = 4', ['tq_announced: is there, though', 'tq_log: is there, though',
                                                                'tq_keep: is there, though', 'tq_alike: is there, though'],
      [('print P', 3, 'TQ-06')]),
     ('an index that is not there', 'drop index pk', ['pk: the index on "P" is not there'], [('print P', 0, '')]),
@@ -137,6 +142,7 @@ REFUSED = [
     ('a catalogue without a column', 'alter table tq_query rename column text to words', 'TQ-0613', 'text'),
     ('an endless catalogue', 'drop table tq_view; create view tq_view as with recursive r (x) as (select 1 union all'
      " select x + 1 from r) select 'E' as name from r", 'TQ-0613', 'its catalogue is not'),
+    ('an older version than its catalogue is of', 'pragma user_version = 8', 'TQ-061', 'column'),
     ('no version', 'pragma user_version = 0', 'TQ-0613', 'does not say which schema'),
     ('no timeline', 'delete from tq_setting', 'TQ-0613', 'timeline'),
 ]

@@ -661,6 +661,64 @@ def keys_of_their_own(world):
     equal('late', world.count('Late'), 0)
 
 
+def keys_of_several(world):
+    """Entities that several domains tell together, of two processes in which they are equal."""
+    a = start(world, 'a', count=200, threads=2)[0]
+    b = world.ticker('b', 200, 0, 1)
+    world.run('range of x is Pair retrieve into Sides (x.Thread, x.Side, x.Times)')
+    wait_for('Pair is on', lambda: enabled(world, 'Pair', 'a') and enabled(world, 'Pair', 'b'))
+
+    def open_():
+        return [(row[0].split('#')[0], *row[1:]) for row in
+                world.sql('select Process, Thread, Side from Pair where stop_lo is null order by 1, 2, 3')]
+    of_a = [('Worker:a', thread, side) for thread in range(2) for side in range(2)]
+    of_b = [('Worker:b', 0, side) for side in range(2)]
+    a.go()
+    a.done()
+    wait_for('all that a said', lambda: world.count('Pair') == 40)
+    wait_for('a has what it said: %s' % open_(), lambda: open_() == of_a)
+    b.go()
+    b.done()
+    wait_for('all that b said', lambda: world.count('Pair') == 60)
+    wait_for('b has its own: %s' % open_(), lambda: open_() == of_a + of_b)
+    torn = 'select count(*) from Pair x join Pair y on x.Thread = y.Thread and x.Side = y.Side and ' \
+           'x.Process = y.Process and y.Times = x.Times + 1 where x.stop_lo is not y.start_lo'
+    equal('periods that are not followed by the next one of their entity', world.sql(torn)[0][0], 0)
+    a.end()
+    wait_for('a is over: %s' % open_(), lambda: open_() == of_b)
+    world.run('destroy Sides')
+    wait_for('b is off: %s' % open_(), lambda: open_() == [])
+    equal('late', world.count('Late'), 0)
+    expect('it is said by what', 'by Side, Thread' in world.run('help Pair'))
+
+
+def keys_with_objects(world):
+    """An object of the key is switched off: all that it has open ends, and what others have goes on."""
+    a, = start(world, 'a', count=600)
+    for door in (1, 2, 3):
+        world.run('range of x is Turn retrieve into Of%d (x.Side, x.Times) where x.Door = "Door:%d#*"' % (door, door))
+    wait_for('the doors are on', lambda: switched_objects(world, 'a') == ['1', '2', '3'] or enabled(world, 'Turn', 'a'))
+    a.go()
+    a.done()
+    wait_for('all turns', lambda: world.count('Turn') == 60)
+
+    def open_():
+        return [(row[0].split('#')[0], row[1]) for row in
+                world.sql('select Door, Side from Turn where stop_lo is null order by 1, 2')]
+    sides = [('Door:%d' % door, side) for door in (1, 2, 3) for side in range(2)]
+    wait_for('each side of each door: %s' % open_(), lambda: open_() == sides)
+    world.run('destroy Of2')
+    wait_for('Door:2 is off: %s' % open_(), lambda: open_() == [x for x in sides if x[0] != 'Door:2'])
+    a.ledger.away(1)
+    wait_for('Door:1 is gone: %s' % open_(), lambda: open_() == [x for x in sides if x[0] == 'Door:3'])
+    a.end()
+    wait_for('a is over: %s' % open_(), lambda: open_() == [])
+    torn = 'select count(*) from Turn x join Turn y on x.Door = y.Door and x.Side = y.Side and ' \
+           'y.Times = x.Times + 2 where x.stop_lo <> y.start_lo'
+    equal('periods that are not followed by the next one of their entity', world.sql(torn)[0][0], 0)
+    equal('late', world.count('Late'), 0)
+
+
 def taken_over(world):
     """What a killed collector had told of ends when the next one comes: nobody looked in between."""
     a, = start(world, 'a', count=10**9, pause_ns=500000)
@@ -832,6 +890,54 @@ def sampled_comings(world):
     equal('late', world.count('Late'), 0)
 
 
+def sampled_at_events(world):
+    """Events of one relation have samples of another one taken: of all, of a process, and of an object that they name."""
+    a, b = start(world, 'a', 'b', count=60, pause_ns=10**7)
+    world.run('range of l is Load range of w is Weight range of o is Opened '
+              'retrieve into Loads (l.Process, l.Door, o.Times) where l.Process = o.Process '
+              'when l , o.start at o.start '
+              'retrieve into Weights (w.Door, w.Grams, o.Times) where w.Door = o.Door when w , o.start at o.start')
+    wait_for('Opened is on', lambda: enabled(world, 'Opened', 'a'))
+    wait_for('Load is on', lambda: enabled(world, 'Load', 'a') and enabled(world, 'Load', 'b'))
+    a.go()
+    a.done()
+    wait_for('all of a are there', lambda: world.count('Loads', 'definite') >= 15 and
+             world.sql('select count(distinct at_lo) from Loads') == [(6,)])
+    equal('what b has opened', world.count('Loads', "Process like 'Worker:b#%'"), 0)
+    # What is known for sure of an event is what the samples around it say.
+    equal('doors at the events', world.sql('select count(*) from Loads group by at_lo'), [(3,)] * 6)
+    equal('samples not behind an event', world.sql(
+        'select count(*) from Loads e where definite and not exists (select 1 from Load l where '
+        'l.Door = e.Door and l.start_hi <= e.at_lo and e.at_lo < l.stop_lo)'), [(0,)])
+    text = world.run('\\ds')
+    expect(text, 'triggered: Load by 6 tuples' in text and 'triggered: Weight by 6 tuples' in text)
+    # Each weight that an event had taken is a certain point behind it.
+    equal('events without a weight behind them', world.sql(
+        'select count(*) from (select distinct at_lo, Door from Weights) e where not exists (select 1 from Weight w '
+        'where w.Door = e.Door and w.start_hi > e.at_lo)'), [(0,)])
+    # A network that is built anew, and a server that begins anew, ask for nothing that has been asked for.
+    world.run('range of o is Opened retrieve into More (o.Times)')
+    wait_for('all is there once more', lambda: world.count('More') == 6)
+    text = world.run('\\ds')
+    expect(text, 'triggered: Load by 6 tuples' in text and 'triggered: Weight by 6 tuples' in text)
+    world.kill(world.server)
+    world.serve()
+    wait_for('the collector is there', lambda: enabled(world, 'Load', 'a'))
+    text = world.run('\\ds')
+    expect(text, 'triggered:' not in text)
+    b.go()
+    b.done()
+    wait_for('all of b are there', lambda: world.sql("select count(distinct at_lo) from Loads where "
+                                                     "Process like 'Worker:b#%'") == [(6,)])
+    # An event that a user writes is one, too; what it finds does not wait for another one.
+    world.run('create event Look (Why = text) range of k is Look range of w is Weight '
+              'retrieve into Looks (w.Door, k.Why) when w , k at k')
+    world.run('append to Look (Why = "now") at now')
+    wait_for('all doors', lambda: world.sql('select count(distinct Door) from Looks') == [(6,)])
+    equal('late', world.count('Late'), 0)
+    equal('rejected', world.count('Rejected'), 0)
+
+
 def sampled_again(world):
     """The only program dies; another one comes behind the first tick at which nobody was there, before the next."""
     every = 4 * 10**9
@@ -887,6 +993,40 @@ def sampled_processes(world):
     c.done()
     c.end()
     equal('late', world.count('Late'), 0)
+
+
+def sampled_in_phase(world):
+    """Programs of two collectors are sampled at the same ticks, also after restarts, and by whatever clock."""
+    start(world, 'a')
+    here, there = world.environment, os.path.join(world.directory, 'there')
+    os.makedirs(os.path.join(there, 'tquel'), 0o700)
+    world.environment = dict(here, XDG_RUNTIME_DIR=there)
+    world.spawn([world.tquel, 'collect', '--connect', world.socket])
+    world.ticker('b', 10)
+    weigh(world, '500 ms')
+    weighs(world, 6, ticks=3)
+    world.ticker('c', 10)
+    world.environment = here
+    weighs(world, 9)
+    equal('late, of who comes', world.count('Late'), 0)
+    world.kill(world.collector)  # for whom nobody waits; its next one may be late
+    world.collect()
+    weighs(world, 9)
+    world.kill(world.server)
+    world.serve()
+    weighs(world, 9)
+    world.run('range of w is Weight range of c is Clock(1 s) '
+              'retrieve into Slow (w.Process, w.Door, w.Grams) at c')
+    since = time.time_ns()
+    wait_for('the slow clock', lambda: world.sql(
+        'select count(*) from (select at_lo from Slow where definite and at_lo > %d group by 1 having count(*) = 9)' % since) > [(3,)])
+    goes_on(world, 'Weights')
+    goes_on(world, 'Slow')
+    equal('where they tick', world.sql('select distinct at_lo % 500000000 from Weights'), [(0,)])
+    equal('where the slow one ticks', world.sql('select distinct at_lo % 1000000000 from Slow'), [(0,)])
+    equal('what only the slow one has seen', world.sql(
+        'select count(*) from Slow s where definite and at_lo > %d and not exists (select 1 from Weights w where definite and '
+        'w.at_lo = s.at_lo and w.Door = s.Door and w.Grams = s.Grams)' % since), [(0,)])
 
 
 def computed_objects(world):
@@ -1066,6 +1206,43 @@ def uncertain_where_lost(world):
         equal('the note, %s' % setting, 'TQ-0351' in said, not certain)
 
 
+def uncertain_of_several(world):
+    """The same where several domains tell together whose a record is."""
+    # Nothing of b is lost: its ring has room for all.
+    a, = start(world, 'a', count=10**9, pause_ns=-3000)
+    b = world.ticker('b', count=300, pause_ns=100000)
+    world.run('range of w is Pair retrieve into Times (w.Thread, w.Side, w.Times)')
+    wait_for('Pair is on', lambda: enabled(world, 'Pair', 'a') and enabled(world, 'Pair', 'b'))
+    world.collector.send_signal(signal.SIGSTOP)
+    b.go()
+    b.done()
+    a.go()
+    wait_for('more than its ring holds', lambda: a.ledger.after() > 200000)
+    world.collector.send_signal(signal.SIGCONT)
+    wait_for('records behind what is lost', lambda: world.sql(
+        'select max(Times) - min(Times) + 1 > count(*) from Pair where Side = 0') == [(1,)])
+    a.enough()
+    a.done()
+    wait_for(lambda: 'the account (%d, %d)' % (a.generated() + b.generated(), world.accounted('Pair')),
+             lambda: a.generated() + b.generated() == world.accounted('Pair'))
+
+    def tuples(setting):
+        shown = world.shell(setting + ' range of w is Pair retrieve (w.Process, w.Side, w.Times)', '--format', 'csv')
+        cells = [line.split(',') for line in shown.stdout.decode().splitlines()[1:]]
+        # (program, side, number, is its stop certain?), as they follow each other
+        return sorted((c[5].split('#')[0], int(c[6]), int(c[7]), c[2] == c[3]) for c in cells), shown.stderr.decode()
+
+    for setting, certain in (('', False), ('set losses ignored', True)):
+        found, said = tuples(setting)
+        gaps = [x for x, y in zip(found, found[1:]) if x[:2] == y[:2] and y[2] != x[2] + 1]
+        expect('there are gaps', gaps)
+        equal('those before gaps, %s' % setting, [x for x in gaps if x[3] != certain], [])
+        others = [x for x in found if x[0] == 'Worker:b']
+        equal('the last of each of others alone is open, %s' % setting, [x for x in others if not x[3]],
+              [('Worker:b', 0, 14, False), ('Worker:b', 1, 14, False)])
+        equal('the note, %s' % setting, 'TQ-0351' in said, not certain)
+
+
 def all_final(world, what, generated):
     """What waits for others is nowhere to be seen: all is to be stored, late, rejected or lost in the end."""
     wait_for('the account of %s (%d generated, %d found, %d wait)' %
@@ -1138,15 +1315,18 @@ SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_an
              ended_unseen, server_killed, program_killed, overload, uncertain_where_lost, last_records]
 
 
+SCENARIOS += [keys_of_several, keys_with_objects, uncertain_of_several]
+
+
 SCENARIOS += [task_forces, the_system, own_names, two_hosts, namespaces, out_of_sight, not_to_be_read]
 
 
-SCENARIOS += [sampled_objects, sampled_comings, sampled_again, sampled_processes]
+SCENARIOS += [sampled_at_events, sampled_objects, sampled_comings, sampled_again, sampled_processes, sampled_in_phase]
 
 
-def main():
+def main(scenarios):
     tquel, ticker = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    chosen = [s for s in SCENARIOS if not sys.argv[3:] or s.__name__ in sys.argv[3:]]
+    chosen = [s for s in scenarios if not sys.argv[3:] or s.__name__ in sys.argv[3:]]
     print('1..%d' % len(chosen))
     failures = 0
     for number, scenario in enumerate(chosen, 1):
@@ -1167,4 +1347,4 @@ def main():
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(main(SCENARIOS))

@@ -6,8 +6,8 @@
  * file that the test shares with it, then passes Tick COUNT times with a pause after each, or until `go` is 2,
  * and counts in the ledger before and after each time; PAUSE-NS of -1 stands for Beat, which waits for room,
  * and no pause, and PAUSE-NS of -N for a Beat every N nanoseconds; no two have a number in common, as
- * two threads may pass in one nanosecond. Each is at Work now and then. Meanwhile the
- * first thread enters a Phase and opens one of three doors
+ * two threads may pass in one nanosecond. Each is at Work now and then, on one of the two sides of its Pair. Meanwhile
+ * the first thread enters a Phase, opens one of three doors and Turns one of its sides
  * now and then, and answers when the load of the doors is asked for. When all is done it says so in the
  * ledger and stays until `stop` is set. All the time it weighs the doors, but those of the ledger's bits `unweighed`;
  * those of the bits `away` are not there. `clockwork` is the same program with the sensors of clockwork.sdf. */
@@ -95,6 +95,7 @@ static void now_and_then(long i) {
     int door = (int)(i / 10 % DOORS);
     OpenedSensor(doors[door], ++times[door]);
     add(&ledger->opened[door]);
+    TurnSensor(doors[door], (int32_t)(i / 30 % 2), times[door]);
   }
   answer();
 }
@@ -116,6 +117,7 @@ static void *run(void *context) {
     }
     add(&ledger->after[thread]);
     if (i % 10 == 0) WorkSensor(thread, (int32_t)(i / 10));
+    if (i % 10 == 0) PairSensor(thread, (int32_t)(i / 10 % 2), (int32_t)(i / 20));
     if (thread == 0) now_and_then(i);
     nap(pause_ns);
   }

@@ -57,6 +57,8 @@ def statements_of(text):
 def literal(value, kind):
     if kind.startswith('c') or kind in ('text', 'name'):
         return '"' + value.replace('\\', '\\\\').replace('"', '\\"') + '"'
+    if kind == 'bytes':
+        return "x'%s'" % value.removeprefix('\\x')
     return value
 
 
@@ -153,6 +155,8 @@ def messages():
     known = bodies()
     for kind, body in known.items():
         yield bytes([0, kind]) + body
+    record = struct.pack('<Bqq', 3, 1, 7) + text(b'x') + struct.pack('<Id', 0x80000001, 0.5) + b'\1'
+    yield bytes([0, 38]) + struct.pack('<IQQI', 6, 9, 100, 1) + record + text(bytes(range(256)))
     data = b''.join(frame(kind, known[kind], number) for number, kind in
                     ((0, 32), (0, 33), (0, 34), (0, 35), (0, 37), (1, 38), (2, 39), (3, 41), (0, 4), (0, 3)))
     answers = b''.join(frame(kind, known[kind]) for kind in (16, 17, 18, 19, 20, 21, 22, 5, 3))

@@ -98,7 +98,7 @@ static void check_records(const struct sn_message *message) {
   struct sn_records records;
   struct sn_record_head head;
   struct sn_datum values[13];
-  static const uint8_t types[13] = {1, 4, 5, 2, 3, 1, 1, 4, 4, 4, 1, 1, 3};
+  static const uint8_t types[13] = {1, 4, 5, 2, 3, 6, 1, 4, 4, 4, 1, 6, 3};
   if (!sn_get_event_record(message, &event)) return;
   sn_records_start(&records, &event);
   uint64_t before = event.sequence;

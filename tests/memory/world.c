@@ -71,7 +71,7 @@ static struct relation *add(struct machine *machine, const char *name, enum ng_r
                             const struct net_layout *layout) {
   if (machine->relation_count == RELATIONS_MAX) give_up(machine, "too many relations");
   struct relation *relation = &machine->relations[machine->relation_count++];
-  *relation = (struct relation){.ng = {.name = name, .kind = kind, .layout = layout, .by = -1}};
+  *relation = (struct relation){.ng = {.name = name, .kind = kind, .layout = layout}};
   return relation;
 }
 
@@ -86,7 +86,8 @@ static void add_primitive(struct machine *machine, const char *name, enum ng_rel
           net_layout_new(machine->arena, events ? NET_EVENT : NET_PERIOD, fields, FIELDS));
   if (kind != NG_REL_TRACED) return;
   relation->ng.records = net_layout_new(machine->arena, NET_EVENT, fields, FIELDS);
-  relation->ng.by = 0;
+  static const uint32_t key[] = {0};
+  relation->ng.by = relation->ng.entity = (struct net_key){key, 1};
 }
 
 static void range_of(struct machine *machine, const char *name, const struct ng_relation *relation,

@@ -131,6 +131,8 @@ def unpack(text):
 def run(directory, tquel, arguments, shell=None):
     environment = dict(os.environ, tquel=tquel, TZ='UTC', LC_ALL='C.UTF-8')
     environment.pop('TQUEL_DB', None)
+    # `python3` of the cases: the interpreter itself, not a script that looks for it.
+    environment['PATH'] = os.path.dirname(sys.executable) + os.pathsep + environment['PATH']
     command = ['bash', '-c', shell] if shell is not None else [tquel] + arguments
     # A session of its own: what does not end in time is ended with all that it started.
     child = subprocess.Popen(command, cwd=directory, env=environment, stdin=subprocess.DEVNULL,

@@ -70,6 +70,11 @@ static const char *argument(struct choice *choice, struct choice *inner,
     *ret_kind = 's';
     return string(inner, chance(scenario, 20) ? 1 : 0);
   }
+  if ((function->argument == ORDERED || function->argument == ANY_VALUE) &&
+      has_domain(inner, 'y') && chance(scenario, 40)) {
+    *ret_kind = 'y';
+    return bytes(inner, chance(scenario, 20) ? 1 : 0);
+  }
   if (floats && (!integers || chance(scenario, 35))) {
     *ret_kind = 'f';
     return number(inner, chance(scenario, 30) ? 1 : 0);

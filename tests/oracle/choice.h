@@ -32,6 +32,7 @@ const struct source *some_used(const struct choice *choice);
 const char *integer(struct choice *choice, int depth);
 const char *number(struct choice *choice, int depth);
 const char *string(struct choice *choice, int depth);
+const char *bytes(struct choice *choice, int depth);
 /* NULL: there is no temporal value. */
 const char *temporal_value(struct choice *choice, int depth);
 const char *condition(struct choice *choice, int depth);

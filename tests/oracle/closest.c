@@ -134,11 +134,16 @@ static bool is_safe(const struct ng_expr *expr, struct extent *ret) {
     case NG_NOT:
     case NG_MATCHES:
     case NG_CONCAT:
+    case NG_HEX:
     case NG_LOWER:
     case NG_UPPER:
     case NG_TRIM:
     case NG_SUBSTITUTE:
       return true;
+    case NG_CONVERT: /* between texts and bytes */
+      return expr->args[0]->type.base == NET_BYTES || expr->type.base == NET_BYTES;
+    case NG_ASCII:
+      return expr->args[0]->type.base == NET_BYTES;
     case NG_SUBSTRING:
       return b.lo >= 0;
     case NG_SPLIT:

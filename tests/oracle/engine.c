@@ -21,8 +21,7 @@ static void on_rows(void *context, const struct tql_rows *rows) {
                (rows->rows.marks[i] & NET_DEFINITE) != 0);
     union net_slot *row = engine->result.tuples[i].row;
     for (uint32_t j = 0; j < kept->field_count; j++) {
-      if (kept->fields[j].type.base != NET_STRING && kept->fields[j].type.base != NET_NAME)
-        continue;
+      if (!net_type_is_interned(kept->fields[j].type.base)) continue;
       union net_slot *slot = &row[kept->fields[j].slot];
       size_t length;
       const char *text = base_strings_text(strings, slot->s, &length);

@@ -25,8 +25,35 @@ static const char *domain(struct choice *choice, char kind) {
   }
 }
 
+const char *bytes(struct choice *choice, int depth) {
+  struct scenario *scenario = choice->scenario;
+  bool any = has_domain(choice, 'y');
+  if (!any || chance(scenario, 10)) return TEXT("x'%s'", some_bytes(scenario));
+  if (depth == 0 || chance(scenario, 50)) return domain(choice, 'y');
+  const char *inner = bytes(choice, depth - 1);
+  switch (below(scenario, 7)) {
+    case 0:
+      return TEXT("concat(%s, %s)", inner, bytes(choice, depth - 1));
+    case 1:
+      return TEXT("%s(%s, %d)", PICK(scenario, "left", "right"), inner, (int)below(scenario, 3));
+    case 2:
+      return TEXT("substring(%s, %d, %d)", inner, (int)below(scenario, 4) - 1,
+                  (int)below(scenario, 4));
+    case 3:
+      return TEXT("unhex(%s(%s))", PICK(scenario, "hex", "ascii"), inner);
+    case 4:
+      return chance(scenario, 20) ? TEXT("unhex(%s)", string(choice, depth - 1)) : inner;
+    default:
+      return TEXT("bytes(%s)", string(choice, depth - 1));
+  }
+}
+
 const char *integer(struct choice *choice, int depth) {
   struct scenario *scenario = choice->scenario;
+  if (depth > 0 && has_domain(choice, 'y') && chance(scenario, 15))
+    return chance(scenario, 60)
+               ? TEXT("length(%s)", bytes(choice, depth - 1))
+               : TEXT("position(%s, %s)", bytes(choice, depth - 1), bytes(choice, 0));
   bool any = has_domain(choice, 'i');
   if (!any && depth > 0 && has_domain(choice, 's') && chance(scenario, 30))
     return TEXT("length(%s)", string(choice, depth - 1));
@@ -113,6 +140,8 @@ static const char *changed_string(struct choice *choice, int depth) {
 
 const char *string(struct choice *choice, int depth) {
   struct scenario *scenario = choice->scenario;
+  if (depth > 0 && has_domain(choice, 'y') && chance(scenario, 25))
+    return TEXT("%s(%s)", PICK(scenario, "text", "text", "hex", "ascii"), bytes(choice, depth - 1));
   bool any = has_domain(choice, 's');
   if (!any || chance(scenario, 10))
     return string_text(scenario->arena, PICK(scenario, "a", "b", "x"));
@@ -198,6 +227,11 @@ const char *condition(struct choice *choice, int depth) {
                                 : TEXT("%s %s %s", value, PICK(scenario, "=", "!="),
                                        chance(scenario, 50) ? "true" : domain(choice, 'b'));
   }
+  if (has_domain(choice, 'y') && chance(scenario, 25))
+    return chance(scenario, 10)
+               ? TEXT("%s in (%s, %s)", bytes(choice, 0), bytes(choice, 0), bytes(choice, 1))
+               : TEXT("%s %s %s", bytes(choice, chance(scenario, 80) ? 0 : 1), comparison(scenario),
+                      bytes(choice, 1));
   if (has_domain(choice, 's') && chance(scenario, 5))
     return TEXT("%s matches %s", string(choice, 1), PICK(scenario, REGULAR));
   if (has_domain(choice, 's') && chance(scenario, 35)) {

@@ -73,6 +73,12 @@ const char *some_string(struct scenario *scenario) {
   return PICK(scenario, "", "ab", "a*", "?", "[a]", "a]", "é", "aé", "ba", "a,b", "A", "€x", "*");
 }
 
+/* Characters and parts of them, zeros, and what looks as if it was escaped. */
+const char *some_bytes(struct scenario *scenario) {
+  return PICK(scenario, "61", "00", "ff", "", "6100", "c3a9", "c3", "a9", "00ff", "5c", "5c783030",
+              "62", "61ff61");
+}
+
 static int64_t some_integer(struct scenario *scenario, const char *type) {
   if (!scenario->extremes || chance(scenario, 60)) return (int64_t)below(scenario, 4);
   int64_t most = type[1] == '1'   ? INT8_MAX
@@ -95,6 +101,9 @@ static struct input_value some_value(struct scenario *scenario, const struct inp
     case 'b':
       value.i = (int64_t)below(scenario, 2);
       break;
+    case 'y':
+      value.s = some_bytes(scenario);
+      break;
     default:
       value.s = some_string(scenario);
   }
@@ -105,7 +114,7 @@ static struct input_value some_value(struct scenario *scenario, const struct inp
 
 struct input_row some_row(struct scenario *scenario, const struct input *input) {
   struct input_row row = {.definite = true};
-  bool records = input->by >= 0;
+  bool records = input->by_count > 0;
   bool determinate = scenario->determinate || chance(scenario, 55);
   if (is_kind(input, "period")) {
     make_period_time(scenario, row.time, determinate);
@@ -136,16 +145,31 @@ static void add_domain(struct input *input, const char *name, const char *type, 
   input->domains[input->domain_count++] = (struct input_domain){name, type, kind};
 }
 
+/* Half of the keys have several domains, in any order. */
+static void make_key(struct scenario *scenario, struct input *input) {
+  input->by[input->by_count++] = input->domain_count - 1;
+  if (chance(scenario, 50)) return;
+  for (size_t i = input->domain_count - 1; i-- > 0;) {
+    if (!chance(scenario, 50)) continue;
+    bool first = chance(scenario, 50);
+    input->by[input->by_count] = first ? input->by[0] : i;
+    if (first) input->by[0] = i;
+    input->by_count++;
+  }
+}
+
 static void make_domains(struct scenario *scenario, struct input *input) {
   static const char *const widths[] = {"i4", "i4", "i4", "i8", "i1", "i2"};
   add_domain(input, "x", widths[below(scenario, scenario->extremes ? 6 : 3)], 'i');
   if (chance(scenario, 35)) add_domain(input, "y", PICK(scenario, "f8", "f8", "f4"), 'f');
   if (chance(scenario, 15)) add_domain(input, "b", "bool", 'b');
   if (chance(scenario, 10)) add_domain(input, "z", "i8", 'i');
+  bool bytes = scenario->bytes && chance(scenario, 70);
+  if (bytes && scenario->compensated) add_domain(input, "k", "bytes", 'y');
   add_domain(input, scenario->compensated ? "Process" : "s", PICK(scenario, "c4", "c4", "text"),
              's');
-  bool records = is_kind(input, "traced") || is_kind(input, "sampled");
-  input->by = records ? (int)input->domain_count - 1 : -1;
+  if (bytes && !scenario->compensated) add_domain(input, "k", "bytes", 'y');
+  if (is_kind(input, "traced") || is_kind(input, "sampled")) make_key(scenario, input);
 }
 
 static void make_inputs(struct scenario *scenario) {
@@ -200,5 +224,6 @@ void scenario_init(struct scenario *scenario, struct base_arena *arena, uint64_t
   scenario->odd_strings = chance(scenario, 30);
   scenario->updates = chance(scenario, 25);
   scenario->compensated = seed % 6 == 5; /* without a throw: the others stay what they are */
+  scenario->bytes = seed % 4 == 2;       /* likewise */
   make_inputs(scenario);
 }

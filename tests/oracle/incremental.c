@@ -4,6 +4,9 @@
  * Where all is closed in the end, both have passed the same finite checkpoint before, and some relations are
  * written bit by bit as what is only stored (`set checkpoint auto`), beside those that are live.
  *
+ * That records were lost becomes known at any time; then who looks at the derived relations is told what is uncertain,
+ * and their tables stay the same.
+ *
  * A row may come until a checkpoint has passed its start. Records of one entity at one time keep
  * their order, as their sequence counts.                                                           */
 #include <stdlib.h>
@@ -31,6 +34,7 @@ struct course {
   unsigned define_before;       /* portion */
   bool missing[STATEMENTS_MAX]; /* not executed yet */
   bool stored[RELATIONS_MAX];   /* inputs that are not live before the end */
+  unsigned lost_in[LOSSES_MAX]; /* the portion with which it is known */
 };
 
 static uint64_t below_course(struct course *course, uint64_t bound) {
@@ -41,9 +45,9 @@ static uint64_t below_course(struct course *course, uint64_t bound) {
 
 /* Of records of one entity at one time only the last: their order would be lost. */
 static bool is_tie(const struct input *input, size_t row) {
-  for (size_t i = row + 1; input->by >= 0 && i < input->count; i++)
+  for (size_t i = row + 1; input->by_count > 0 && i < input->count; i++)
     if (!input->rows[i].dropped && input->rows[i].time[0] == input->rows[row].time[0] &&
-        strcmp(input->rows[i].values[input->by].s, input->rows[row].values[input->by].s) == 0)
+        input_same_key(input, &input->rows[i], &input->rows[row]))
       return true;
   return false;
 }
@@ -76,6 +80,8 @@ static void plan(struct course *course, net_chronon last) {
   }
   qsort(course->arrivals, course->arrival_count, sizeof *course->arrivals, by_order);
   course->define_before = (unsigned)below_course(course, course->portions);
+  for (size_t i = 0; i < course->scenario->loss_count; i++)
+    course->lost_in[i] = (unsigned)below_course(course, course->portions);
 }
 
 /* --- running */
@@ -162,6 +168,18 @@ static enum base_status bring(struct course *course, struct engine *engine, unsi
   return BASE_OK;
 }
 
+static bool lose(struct course *course, struct engine *engine, unsigned portion) {
+  bool good = true;
+  for (size_t i = 0; i < course->scenario->loss_count && good; i++) {
+    const struct loss *loss = &course->scenario->losses[i];
+    if (!loss->dropped && course->lost_in[i] == portion)
+      good = run(course, engine, "set checkpoint auto") &&
+             run(course, engine, loss_text(course->scenario, loss)) &&
+             run(course, engine, "set checkpoint manual");
+  }
+  return good;
+}
+
 /* What is stored has passed forever with each statement that writes it; to say so would have all computed anew. */
 static bool pass(struct course *course, struct engine *engine, unsigned portion) {
   struct scenario times = *course->scenario;
@@ -208,6 +226,7 @@ static enum base_status follow(struct course *course, struct engine *engine, con
     }
     status = bring(course, engine, i);
     if (status != BASE_OK) return status;
+    if (!lose(course, engine, i)) return BASE_SYSTEM;
     if (reopening && below_course(course, 3) == 0 &&
         !reopen(course, engine, path, options, defined))
       return BASE_SYSTEM;
@@ -219,7 +238,7 @@ static enum base_status follow(struct course *course, struct engine *engine, con
   return defined ? BASE_OK : define(course, engine, false);
 }
 
-static bool compare(struct course *course, struct engine *all, struct engine *bits) {
+static bool compare_shown(struct course *course, struct engine *all, struct engine *bits) {
   const struct scenario *scenario = course->scenario;
   for (size_t i = 0; i < scenario->statement_count; i++) {
     const struct statement *statement = &scenario->statements[i];
@@ -283,6 +302,16 @@ static bool keeps_all(struct course *course, struct engine *engine) {
   return good;
 }
 
+/* What is shown with losses in mind, and where there are any what is stored. */
+static bool compare(struct course *course, struct engine *all, struct engine *bits) {
+  static const char *const ways[] = {"set losses ignored", "set losses uncertain"};
+  bool good = true;
+  for (int i = course->scenario->loss_count > 0 ? 0 : 1; i < 2 && good; i++)
+    good =
+        run(course, all, ways[i]) && run(course, bits, ways[i]) && compare_shown(course, all, bits);
+  return good;
+}
+
 static bool agrees_with_reference(struct course *course, struct world *world, struct engine *all) {
   const struct scenario *scenario = course->scenario;
   for (size_t i = 0; i < scenario->statement_count; i++) {
@@ -333,6 +362,7 @@ bool judge_incremental(struct base_buffer *out, const struct scenario *scenario,
   all.define_before = (unsigned)below_course(&bits, passes ? 3 : 2);
   if (all.define_before >= all.portions) all.define_before = all.portions;
   for (size_t i = 0; i < all.arrival_count; i++) all.arrivals[i].portion = 0;
+  for (size_t i = 0; i < scenario->loss_count; i++) all.lost_in[i] = 0;
   if (passes) world_pass(world, all.checkpoints[0]);
   /* On the real time line the first tuples that are stored fix the origin. */
   for (size_t i = 0; i < scenario->input_count; i++)

@@ -67,6 +67,7 @@ static void add_tally(struct tally *to, const struct tally *from) {
   to->sensed += from->sensed;
   to->arcs += from->arcs;
   to->clocks += from->clocks;
+  to->triggers += from->triggers;
   to->withheld += from->withheld;
 }
 
@@ -270,10 +271,12 @@ int main(int argc, char **argv) {
   if (judge.sensors > 0) {
     printf(
         "# %llu statements about sensors: %llu objects switched on by other relations, %llu clocks "
-        "told, %llu records not made\n",
+        "told, %llu samples triggered, %llu records not made\n",
         (unsigned long long)tally.sensed, (unsigned long long)tally.arcs,
-        (unsigned long long)tally.clocks, (unsigned long long)tally.withheld);
-    told = judge.sensors < TOLD_FROM || (tally.arcs > 0 && tally.clocks > 0 && tally.withheld > 0);
+        (unsigned long long)tally.clocks, (unsigned long long)tally.triggers,
+        (unsigned long long)tally.withheld);
+    told = judge.sensors < TOLD_FROM ||
+           (tally.arcs > 0 && tally.clocks > 0 && tally.triggers > 0 && tally.withheld > 0);
   }
   if (judge.selftest) return tally.differences > 0 ? 0 : 1;
   return tally.differences > 0 || !told;

@@ -11,12 +11,12 @@
 
 #define PARTS_MAX      6
 #define ROWS_MAX       40
-#define DOMAINS_MAX    5
-#define RELATIONS_MAX  8
+#define DOMAINS_MAX    6
+#define RELATIONS_MAX  9
 #define STATEMENTS_MAX 14
 #define LOSSES_MAX     4
 
-/* What an expression gives: 'i'nteger, 'f'loat, 's'tring, 'b'ool, 't'emporal. */
+/* What an expression gives: 'i'nteger, 'f'loat, 's'tring, 'b'ool, 't'emporal, b'y'tes (values: their digits). */
 struct input_domain {
   const char *name, *type; /* "x", "i4" */
   char kind;
@@ -39,7 +39,7 @@ struct input {
   const char *name, *kind; /* "P", "period" */
   struct input_domain domains[DOMAINS_MAX];
   size_t domain_count;
-  int by; /* traced, sampled: the entity's domain; else -1 */
+  size_t by[DOMAINS_MAX], by_count; /* traced, sampled: the domains of the key; else none */
   bool
       in_process; /* reported by sensors: the entity is its process's own, which the first domain names */
   struct input_row rows[ROWS_MAX];
@@ -88,6 +88,7 @@ struct scenario {
   bool extremes;          /* integers near the limits */
   bool odd_strings;       /* pattern characters, blanks, not ASCII */
   bool updates;           /* statements that change relations */
+  bool bytes;             /* some relations have a domain of them */
   bool compensated;       /* strings are names of processes, and what records cost is set */
   bool coverage;          /* settings at the end of what has been generated */
   const char *sequence;   /* NULL: full */
@@ -107,7 +108,8 @@ bool is_kind(const struct input *input, const char *kind);
 uint64_t below(struct scenario *scenario, uint64_t bound);
 bool chance(struct scenario *scenario, unsigned percent);
 const char *some_string(struct scenario *scenario);
-net_chronon some_time(struct scenario *scenario); /* on the scenario's time line */
+const char *some_bytes(struct scenario *scenario); /* their digits */
+net_chronon some_time(struct scenario *scenario);  /* on the scenario's time line */
 struct input_row some_row(struct scenario *scenario, const struct input *input);
 #define PICK(SCENARIO, ...)                    \
   (((const char *const[]){__VA_ARGS__})[below( \
@@ -137,6 +139,9 @@ extern const char *const clock_variables[2];
 extern const int clock_units[2];
 const char *clock_range_text(struct base_arena *arena, const struct scenario *scenario, int which);
 const char *create_text(struct base_arena *arena, const struct input *input);
+/* Have rows A and B of INPUT the same values in its key? */
+bool input_same_key(const struct input *input, const struct input_row *a,
+                    const struct input_row *b);
 const char *header_text(struct base_arena *arena, const struct input *input);
 const char *row_text(struct base_arena *arena, const struct input *input,
                      const struct input_row *row);
@@ -242,7 +247,7 @@ struct verdict {
 };
 struct tally {
   uint64_t judged, refused, skipped, errors, differences, rows, omega, doubted;
-  uint64_t sensed, arcs, clocks, withheld; /* statements about sensors; see sensed.h */
+  uint64_t sensed, arcs, clocks, triggers, withheld; /* statements about sensors; see sensed.h */
 };
 /* SELFTEST falsifies the reference. */
 void judge_configuration(const struct scenario *scenario, size_t last,

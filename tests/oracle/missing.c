@@ -68,7 +68,7 @@ static struct known known_of(const struct ng_aggregate *aggregate, const struct 
   for (size_t i = 0; i < aggregate->by_count; i++) {
     if (!is_domain(aggregate->by[i], aggregate->variable, field)) continue;
     known.is_known = true;
-    if (by[i].base == NET_STRING || by[i].base == NET_NAME)
+    if (net_type_is_interned(by[i].base))
       known.value.s = by[i].s;
     else if (by[i].base == NET_FLOAT)
       known.value.f = by[i].f;
@@ -91,12 +91,20 @@ static bool may_match(const struct oracle *oracle, const struct ng_aggregate *ag
 
 /* --- stretches */
 
+/* ENTITY: for each domain that tells entities apart, in that order. */
 static bool of_entity(const struct oracle_missing *missing, const struct known *entity,
                       const union net_slot *row) {
   const struct net_field *fields = missing->records->layout->fields;
-  for (int i = 0; i < 2; i++)
-    if (entity[i].field >= 0 && row[fields[entity[i].field].slot].i != entity[i].value.i)
-      return false;
+  for (size_t i = 0; i < missing->entity.count; i++)
+    if (row[fields[entity[i].field].slot].i != entity[i].value.i) return false;
+  return true;
+}
+
+/* NULL: nothing is known of whose records are missing. */
+static bool is_told(const struct oracle_missing *missing, const struct known *entity) {
+  if (!entity || missing->entity.count == 0) return false;
+  for (size_t i = 0; i < missing->entity.count; i++)
+    if (!entity[i].is_known) return false;
   return true;
 }
 
@@ -119,10 +127,9 @@ static void lose_record(struct base_arena *arena, const struct oracle_missing *m
 static void lose(struct base_arena *arena, const struct oracle_missing *missing,
                  const struct known *entity, const struct oracle_loss *loss,
                  struct oracle_stretches *ret) {
-  bool told = missing->by >= 0 && entity[0].is_known && (entity[1].field < 0 || entity[1].is_known);
   if (missing->kind == NG_REL_EVENT) {
     oracle_add_stretch(arena, ret, loss->from, loss->to);
-  } else if (!told) {
+  } else if (!is_told(missing, entity)) {
     bool sampled = missing->kind == NG_REL_SAMPLED;
     oracle_add_stretch(arena, ret, sampled ? NET_BEGINNING : loss->from, NET_FOREVER);
   } else {
@@ -137,12 +144,11 @@ static void lose(struct base_arena *arena, const struct oracle_missing *missing,
 
 void oracle_missing_anywhere(struct base_arena *arena, const struct oracle_missing *missing,
                              struct oracle_stretches *ret) {
-  static const struct known nothing[2] = {{.field = -1}, {.field = -1}};
   for (size_t i = 0; i < missing->stretches.count; i++)
     oracle_add_stretch(arena, ret, missing->stretches.items[i].from,
                        missing->stretches.items[i].to);
   for (size_t i = 0; missing->losses && i < missing->losses->count; i++)
-    lose(arena, missing, nothing, &missing->losses->items[i], ret);
+    lose(arena, missing, NULL, &missing->losses->items[i], ret);
 }
 
 static void missing_of(struct oracle *oracle, const struct ng_aggregate *aggregate,
@@ -154,8 +160,9 @@ static void missing_of(struct oracle *oracle, const struct ng_aggregate *aggrega
   }
   int process = missing->losses->process;
   struct known whose = known_of(aggregate, by, process);
-  struct known entity[2] = {known_of(aggregate, by, missing->by),
-                            known_of(aggregate, by, missing->in_process ? process : -1)};
+  struct known *entity = BASE_NEW_ARRAY(oracle->arena, missing->entity.count, struct known);
+  for (size_t i = 0; i < missing->entity.count; i++)
+    entity[i] = known_of(aggregate, by, (int)missing->entity.fields[i]);
   for (size_t i = 0; i < missing->losses->count; i++) {
     const struct oracle_loss *loss = &missing->losses->items[i];
     if (!loss->anybody && process >= 0) {

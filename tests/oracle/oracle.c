@@ -172,6 +172,7 @@ static void store(union net_slot *slot, const struct oracle_value *value) {
       break;
     case NET_STRING:
     case NET_NAME:
+    case NET_BYTES:
       slot->s = value->s;
       break;
     case NET_TEMPORAL: {
@@ -367,7 +368,7 @@ static void combine_from(struct oracle *oracle, size_t depth, struct oracle_rela
  * inputs, and before the last finite checkpoint that they passed.                                  */
 static struct oracle_relation ticks(struct oracle *oracle, const struct ng_relation *clock) {
   struct oracle_relation result = {.layout = clock->layout};
-  net_chronon last = NET_BEGINNING;
+  net_chronon last = ng_is_paced(oracle->query) ? oracle->query->named_last : NET_BEGINNING;
   if (oracle->no_origin) return result;
   for (size_t i = 0; i < oracle->query->variable_count; i++) {
     const struct oracle_relation *input;

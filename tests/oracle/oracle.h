@@ -33,9 +33,10 @@ void oracle_add(struct base_arena *arena, struct oracle_relation *relation,
 void oracle_make_set(struct oracle_relation *relation);
 /* Records (determinate event rows, in the order of their sequence) as periods of LAYOUT, which has
  * the same fields: each record opens a period for its entity and closes the last one. An entity is told by
- * the value of field BY; where sensors report, IN_PROCESS, and by the first field, the process.     */
-void oracle_periods(struct base_arena *arena, const struct oracle_relation *records, int by,
-                    bool in_process, const struct net_layout *layout, struct oracle_relation *ret);
+ * the values of the fields ENTITY. */
+void oracle_periods(struct base_arena *arena, const struct oracle_relation *records,
+                    const struct net_key *entity, const struct net_layout *layout,
+                    struct oracle_relation *ret);
 
 /* Records that may have happened in [from, to) and are not there: those with PROCESS in the field `process`
  * of their relation, or (ANYBODY, or no such field) any. */
@@ -52,8 +53,8 @@ struct oracle_losses {
 
 /* The same of a sampled relation: a period joins consecutive samples of one entity with equal values; samples
  * are not consecutive if one may have been lost between them. */
-void oracle_samples(struct base_arena *arena, const struct oracle_relation *records, int by,
-                    bool in_process, const struct oracle_losses *losses,
+void oracle_samples(struct base_arena *arena, const struct oracle_relation *records,
+                    const struct net_key *entity, const struct oracle_losses *losses,
                     const struct net_layout *layout, struct oracle_relation *ret);
 /* The periods of a traced relation, as far as they are certain: one that a lost record may have ended stops
  * there at the earliest. */
@@ -76,8 +77,7 @@ struct oracle_missing {
   enum ng_relation_kind kind;
   const struct oracle_losses *losses; /* NULL: the stretches say all */
   const struct oracle_relation *records;
-  int by;
-  bool in_process;
+  struct net_key entity;
   struct oracle_stretches stretches; /* of a view: where one of its tuples may be missing */
 };
 /* Adds where a tuple may be missing, whatever it is. */

@@ -103,6 +103,11 @@ struct oracle_value oracle_text_operation(struct oracle *oracle, const struct ng
 struct oracle_value oracle_text_change(struct oracle *oracle, const struct ng_expr *expr,
                                        const struct oracle_value *a, const struct oracle_value *b,
                                        const struct oracle_value *c);
+/* Of bytes, and what makes some of a text. */
+struct oracle_value oracle_bytes_operation(struct oracle *oracle, const struct ng_expr *expr,
+                                           const struct oracle_value *a,
+                                           const struct oracle_value *b,
+                                           const struct oracle_value *c);
 /* The regular expressions that the generator writes mean the same in POSIX. */
 bool oracle_finds(const struct oracle *oracle, base_string_id text, base_string_id expression);
 struct oracle_value oracle_capture(struct oracle *oracle, const struct ng_expr *expr,

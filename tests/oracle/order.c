@@ -26,7 +26,7 @@ static int of_integers(const union net_slot *a, const union net_slot *b, uint32_
 static int of_fields(const struct rows *rows, uint32_t field, const union net_slot *a,
                      const union net_slot *b) {
   const struct net_field *of = &rows->layout->fields[field];
-  if (of->type.base == NET_STRING || of->type.base == NET_NAME)
+  if (net_type_is_interned(of->type.base))
     return of_bytes(rows->strings, a[of->slot].s, b[of->slot].s);
   return of_integers(a, b, of->slot);
 }

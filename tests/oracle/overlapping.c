@@ -20,9 +20,10 @@ void scenario_make_overlapping(struct scenario *scenario) {
     struct input_row *row = &input->rows[i];
     *row = some_row(scenario, input);
     if (i == 0 || chance(scenario, 40)) continue;
-    struct input_value entity = row->values[input->by];
+    struct input_value own[DOMAINS_MAX];
+    memcpy(own, row->values, sizeof own);
     memcpy(row->values, input->rows[i - 1].values, sizeof row->values);
-    row->values[input->by] = entity;
+    for (size_t k = 0; k < input->by_count; k++) row->values[input->by[k]] = own[input->by[k]];
     memcpy(row->time, input->rows[i - 1].time, sizeof row->time);
   }
 }

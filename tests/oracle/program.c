@@ -7,7 +7,7 @@
  * What a tuple that begins at an even instant has watched is watched from behind its earliest start on until its
  * latest stop.
  * The program makes the records that some watch asks for, and no others: of the objects that the watch names, at
- * its ticks, and ends only where somebody asks when a period ends. What is open when its object is switched off
+ * its ticks, a sample of what a tuple of another relation asks for, when it comes to it, and ends only where somebody asks when a period ends. What is open when its object is switched off
  * ends (sensors/collect/periods.c).
  *
  * What was made is kept as the reference understands it: events and samples as they are, of a traced relation the
@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "engine/pattern.h"
+#include "engine/watch.h"
 #include "sensors/sdf/format.h"
 #include "sensors/sdf/remote.h"
 #include "tests/oracle/sensed.h"
@@ -30,6 +31,9 @@ struct program {
   size_t watch_count, watch_capacity;
   bool running;
   bool ends_asked[RELATIONS_MAX]; /* of traced relations: somebody asks when periods end */
+  /* samples that have been asked for since the program came to its sensors: of which relations and objects */
+  struct net_watch *asked;
+  size_t asked_count, asked_capacity;
   struct tql_source *user, *announcer;
   struct tql_stream *streams[RELATIONS_MAX];
 };
@@ -61,7 +65,16 @@ static void disable(struct net_sensor *sensor, const struct net_watch *watch) {
   program->watches[at] = program->watches[--program->watch_count];
 }
 
-static const struct net_sensor_class class = {enable, disable};
+static void sample(struct net_sensor *sensor, const struct net_watch *watch) {
+  struct program *program = (struct program *)sensor;
+  BASE_CHECK(watch->every == 0, "sampled-when-triggered");
+  base_grow(&program->asked, &program->asked_capacity, program->asked_count + 1,
+            sizeof *program->asked);
+  net_watch_copy(program->engine->arena, watch, &program->asked[program->asked_count++]);
+  program->counts->triggers++;
+}
+
+static const struct net_sensor_class class = {enable, disable, sample};
 
 /* --- what is watched */
 
@@ -93,6 +106,8 @@ static bool is_watched(const struct program *program, const struct input *input,
                        const struct input_row *row) {
   for (size_t i = 0; i < program->watch_count; i++)
     if (asks_for(program, program->watches[i], input, row)) return true;
+  for (size_t i = 0; i < program->asked_count; i++)
+    if (asks_for(program, &program->asked[i], input, row)) return true;
   return false;
 }
 
@@ -125,8 +140,7 @@ static bool is_traced(const struct input *input) {
 static struct input_row *open_period(const struct input *input, struct input *made,
                                      const struct input_row *row) {
   for (size_t i = 0; i < made->count; i++)
-    if (made->rows[i].time[2] == NET_FOREVER &&
-        strcmp(made->rows[i].values[input->by].s, row->values[input->by].s) == 0 &&
+    if (made->rows[i].time[2] == NET_FOREVER && input_same_key(input, &made->rows[i], row) &&
         (!input->in_process || strcmp(made->rows[i].values[0].s, row->values[0].s) == 0))
       return &made->rows[i];
   return NULL;
@@ -143,6 +157,14 @@ static void note(const struct input *input, struct input *made, const struct inp
   if (is_traced(input)) end_at(&made->rows[made->count - 1], NET_FOREVER);
 }
 
+/* The end of what ROW's object has open, or ROW's entity if the object is all of its key. */
+static uint8_t make_end(const struct input *input, struct input_row *row, net_chronon time) {
+  row->time[0] = row->time[1] = time;
+  if (input->by_count < 2) return NET_DEFINITE | NET_CLOSES;
+  for (size_t i = 2; i < input->domain_count; i++) row->values[i] = (struct input_value){.s = ""};
+  return NET_DEFINITE | NET_CLOSES | TQL_CLOSES_ALL;
+}
+
 /* What the program has open and nobody watches any more. */
 static bool end_periods(struct program *program, size_t number, net_chronon time) {
   const struct input *input = &program->scenario->inputs[number];
@@ -151,9 +173,8 @@ static bool end_periods(struct program *program, size_t number, net_chronon time
     struct input_row *row = &made->rows[i], end = *row;
     if (row->time[2] != NET_FOREVER || is_watched(program, input, row)) continue;
     end_at(row, time);
-    end.time[0] = end.time[1] = time;
-    if (program->ends_asked[number] && !report(program, number, &end, NET_DEFINITE | NET_CLOSES))
-      return false;
+    uint8_t marks = make_end(input, &end, time);
+    if (program->ends_asked[number] && !report(program, number, &end, marks)) return false;
   }
   return true;
 }
@@ -268,11 +289,21 @@ static bool live(struct program *program, bool lies) {
   for (net_chronon time = 0; time <= SENSED_LAST; time++) {
     if (!run_user(program, time)) return false;
     if (time % 2 == 0 && !turn(program, program->user, time + 1)) return false;
-    if (!run_program(program, time, &lies) || !turn(program, program->announcer, time + 1))
-      return false;
+    if (!run_program(program, time, &lies)) return false;
+    program->asked_count = 0;
+    if (!turn(program, program->announcer, time + 1)) return false;
   }
   return turn(program, program->user, NET_FOREVER) &&
          turn(program, program->announcer, NET_FOREVER);
+}
+
+/* It becomes known in the end. */
+static bool lose(struct program *program) {
+  const struct scenario *scenario = program->scenario;
+  bool good = true;
+  for (size_t i = 0; i < scenario->loss_count && good; i++)
+    good = engine_run(program->engine, loss_text(scenario, &scenario->losses[i])) == ANSWER_ROWS;
+  return good;
 }
 
 /* The same relations; traced ones are as the periods that are seen of them. */
@@ -284,7 +315,7 @@ static void begin_made(const struct scenario *scenario, struct scenario *made) {
     input->count = 0;
     if (!is_traced(input)) continue;
     input->kind = "period";
-    input->by = -1;
+    input->by_count = 0;
   }
 }
 
@@ -297,6 +328,7 @@ bool sensed_run(struct engine *engine, struct base_strings *strings,
   bool good = engine_open(engine, engine->arena, strings, NULL, scenario, options);
   if (good) tql_session_on_watch(engine->session, &program.sensor);
   good = good && announce(&program) && create(&program) && define(&program) && live(&program, liar);
+  good = good && lose(&program);
   if (!good) base_buffer_printf(out, "  the run failed: %s\n", engine_message(engine));
   program.running = false;
   if (program.user) good = tql_source_close(program.user, true) == BASE_OK && good;
@@ -304,5 +336,6 @@ bool sensed_run(struct engine *engine, struct base_strings *strings,
   if (engine->session) tql_session_on_watch(engine->session, NULL);
   BASE_CHECK(program.watch_count == 0, "all-switched-off");
   free(program.watches);
+  free(program.asked);
   return good;
 }

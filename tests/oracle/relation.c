@@ -55,29 +55,23 @@ void oracle_make_set(struct oracle_relation *relation) {
   relation->count = kept;
 }
 
-/* What tells entities apart: the slots of one field, or of two. */
-struct entity {
-  uint32_t slots[2];
-};
-
-static struct entity entity_of(const struct oracle_relation *records, int by, bool in_process) {
-  const struct net_field *fields = records->layout->fields;
-  return (struct entity){{fields[by].slot, fields[in_process ? 0 : by].slot}};
-}
-
-static bool same_entity(const struct entity *entity, const union net_slot *a,
-                        const union net_slot *b) {
-  return a[entity->slots[0]].i == b[entity->slots[0]].i &&
-         a[entity->slots[1]].i == b[entity->slots[1]].i;
+/* Are A and B of one entity: do they have the same values wherever ENTITY says? */
+static bool same_entity(const struct oracle_relation *records, const struct net_key *entity,
+                        const union net_slot *a, const union net_slot *b) {
+  for (size_t i = 0; i < entity->count; i++) {
+    const struct net_field *field = &records->layout->fields[entity->fields[i]];
+    if (!same_value(field->type, a + field->slot, b + field->slot)) return false;
+  }
+  return true;
 }
 
 /* The record that closes record I: the earliest later one of its entity; -1: none. */
 static long closing_record(const struct oracle_relation *records, size_t i,
-                           const struct entity *entity) {
+                           const struct net_key *entity) {
   long found = -1;
   for (size_t j = 0; j < records->count; j++) {
     const union net_slot *row = records->tuples[j].row;
-    if (!same_entity(entity, row, records->tuples[i].row)) continue;
+    if (!same_entity(records, entity, row, records->tuples[i].row)) continue;
     if (row[0].i <= records->tuples[i].row[0].i) continue;
     if (found < 0 || row[0].i < records->tuples[found].row[0].i) found = (long)j;
   }
@@ -86,23 +80,23 @@ static long closing_record(const struct oracle_relation *records, size_t i,
 
 /* Of several records of one entity at one time the last counts. */
 static bool replaced_at_once(const struct oracle_relation *records, size_t i,
-                             const struct entity *entity) {
+                             const struct net_key *entity) {
   for (size_t j = i + 1; j < records->count; j++)
-    if (same_entity(entity, records->tuples[j].row, records->tuples[i].row) &&
+    if (same_entity(records, entity, records->tuples[j].row, records->tuples[i].row) &&
         records->tuples[j].row[0].i == records->tuples[i].row[0].i)
       return true;
   return false;
 }
 
-void oracle_periods(struct base_arena *arena, const struct oracle_relation *records, int by,
-                    bool in_process, const struct net_layout *layout, struct oracle_relation *ret) {
+void oracle_periods(struct base_arena *arena, const struct oracle_relation *records,
+                    const struct net_key *entity, const struct net_layout *layout,
+                    struct oracle_relation *ret) {
   *ret = (struct oracle_relation){.layout = layout};
-  struct entity entity = entity_of(records, by, in_process);
   union net_slot *row = BASE_NEW_ARRAY(arena, layout->slot_count, union net_slot);
   for (size_t i = 0; i < records->count; i++) {
-    if (replaced_at_once(records, i, &entity)) continue;
+    if (replaced_at_once(records, i, entity)) continue;
     const union net_slot *record = records->tuples[i].row;
-    long closing = closing_record(records, i, &entity);
+    long closing = closing_record(records, i, entity);
     row[0].i = row[1].i = record[0].i;
     row[2].i = row[3].i = closing < 0 ? NET_FOREVER : records->tuples[closing].row[0].i;
     memcpy(row + layout->first_domain_slot, record + records->layout->first_domain_slot,
@@ -151,13 +145,13 @@ static bool same_sample(const struct oracle_relation *records, size_t i, size_t 
 }
 
 /* The sample of the same entity next to sample I: the latest before or the earliest after; -1: none. */
-static long neighbour(const struct oracle_relation *records, size_t i, const struct entity *entity,
+static long neighbour(const struct oracle_relation *records, size_t i, const struct net_key *entity,
                       bool after) {
   long found = -1;
   const union net_slot *own = records->tuples[i].row;
   for (size_t j = 0; j < records->count; j++) {
     const union net_slot *row = records->tuples[j].row;
-    if (!same_entity(entity, row, own) || replaced_at_once(records, j, entity)) continue;
+    if (!same_entity(records, entity, row, own) || replaced_at_once(records, j, entity)) continue;
     if (after ? row[0].i <= own[0].i : row[0].i >= own[0].i) continue;
     if (found >= 0) {
       net_chronon best = records->tuples[found].row[0].i;
@@ -176,17 +170,16 @@ static bool joined(const struct oracle_relation *records, const struct oracle_lo
          lost_at(losses, records->layout, a, a[0].i, b[0].i) == b[0].i;
 }
 
-void oracle_samples(struct base_arena *arena, const struct oracle_relation *records, int by,
-                    bool in_process, const struct oracle_losses *losses,
+void oracle_samples(struct base_arena *arena, const struct oracle_relation *records,
+                    const struct net_key *entity, const struct oracle_losses *losses,
                     const struct net_layout *layout, struct oracle_relation *ret) {
   *ret = (struct oracle_relation){.layout = layout};
-  struct entity entity = entity_of(records, by, in_process);
   union net_slot *row = BASE_NEW_ARRAY(arena, layout->slot_count, union net_slot);
   for (size_t i = 0; i < records->count; i++) {
-    if (replaced_at_once(records, i, &entity)) continue;
-    long before = neighbour(records, i, &entity, false), after, last = (long)i;
+    if (replaced_at_once(records, i, entity)) continue;
+    long before = neighbour(records, i, entity, false), after, last = (long)i;
     if (before >= 0 && joined(records, losses, (size_t)before, i)) continue; /* not the first */
-    while ((after = neighbour(records, (size_t)last, &entity, true)) >= 0 &&
+    while ((after = neighbour(records, (size_t)last, entity, true)) >= 0 &&
            joined(records, losses, (size_t)last, (size_t)after))
       last = after;
     const union net_slot *record = records->tuples[i].row;
@@ -302,6 +295,8 @@ void oracle_coalesce(struct oracle *oracle, struct oracle_relation *relation) {
 
 static void print_value(struct base_buffer *out, const struct base_strings *strings,
                         struct net_type type, const union net_slot *slot) {
+  const char *bytes;
+  size_t length;
   switch (type.base) {
     case NET_FLOAT:
       base_buffer_double(out, slot->f);
@@ -312,6 +307,12 @@ static void print_value(struct base_buffer *out, const struct base_strings *stri
     case NET_STRING:
     case NET_NAME:
       base_buffer_puts(out, base_strings_text(strings, slot->s, NULL));
+      return;
+    case NET_BYTES:
+      bytes = base_strings_text(strings, slot->s, &length);
+      base_buffer_puts(out, "x'");
+      for (size_t i = 0; i < length; i++) base_buffer_printf(out, "%02x", (unsigned char)bytes[i]);
+      base_buffer_putc(out, '\'');
       return;
     case NET_TEMPORAL:
       for (int i = 0; i < 4; i++) {
@@ -366,8 +367,9 @@ bool oracle_same_values(const struct net_layout *layout, const struct base_strin
   for (uint32_t i = 0; i < layout->field_count; i++) {
     const union net_slot *x = a + layout->fields[i].slot, *y = b + layout->fields[i].slot;
     enum net_base_type base = layout->fields[i].type.base;
-    bool same = base == NET_FLOAT    ? close_numbers(x->f, y->f)
-                : base == NET_STRING ? same_string(strings, x->s, strings, y->s)
+    bool same = base == NET_FLOAT ? close_numbers(x->f, y->f)
+                : base == NET_STRING || base == NET_BYTES
+                    ? same_string(strings, x->s, strings, y->s)
                 : base == NET_TEMPORAL
                     ? oracle_same_function(moved_function(x, a, b, timeline), stored_function(y))
                     : x->i == y->i;
@@ -407,6 +409,7 @@ bool oracle_same_row(const struct net_layout *layout, const struct base_strings 
         break;
       case NET_STRING:
       case NET_NAME:
+      case NET_BYTES:
         if (!same_string(strings_a, x->s, strings_b, y->s)) return false;
         break;
       case NET_TEMPORAL: /* at `forever` nothing is left of them, of quotients at `beginning` neither */

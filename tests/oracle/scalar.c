@@ -214,6 +214,7 @@ struct oracle_value oracle_stored_value(struct net_type type, const union net_sl
       break;
     case NET_STRING:
     case NET_NAME:
+    case NET_BYTES:
       value.s = slot->s;
       break;
     default:
@@ -315,6 +316,7 @@ int oracle_compare_values(struct oracle *oracle, const struct oracle_value *a,
       return (a->f > b->f) - (a->f < b->f);
     case NET_STRING:
     case NET_NAME:
+    case NET_BYTES:
       return compare_strings(oracle, a->s, b->s);
     case NET_BOOL:
       return (a->truth > b->truth) - (a->truth < b->truth);
@@ -430,6 +432,8 @@ static struct oracle_value operation(struct oracle *oracle, const struct ng_expr
   if (expr->arg_count > 1) b = oracle_scalar(oracle, expr->args[1]);
   if (expr->arg_count > 2) c = oracle_scalar(oracle, expr->args[2]);
   if (oracle->error) return a;
+  if (a.base == NET_BYTES || expr->type.base == NET_BYTES)
+    return oracle_bytes_operation(oracle, expr, &a, &b, &c);
   if (expr->op == NG_CONVERT) return convert(oracle, expr->type, a);
   if (expr->op == NG_CAPTURE) return oracle_capture(oracle, expr, a.s, b.i);
   if (expr->op >= NG_LOWER && expr->op <= NG_SPLIT)
@@ -519,6 +523,8 @@ struct oracle_value oracle_scalar(struct oracle *oracle, const struct ng_expr *e
     case NG_SUBSTITUTE:
     case NG_SPLIT:
     case NG_CAPTURE:
+    case NG_HEX:
+    case NG_UNHEX:
       return operation(oracle, expr);
     default:
       oracle_fail(oracle, "expression");

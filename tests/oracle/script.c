@@ -110,6 +110,18 @@ const char *clock_range_text(struct base_arena *arena, const struct scenario *sc
 
 /* --- data */
 
+bool input_same_key(const struct input *input, const struct input_row *a,
+                    const struct input_row *b) {
+  for (size_t i = 0; i < input->by_count; i++) {
+    const struct input_value *x = &a->values[input->by[i]], *y = &b->values[input->by[i]];
+    char kind = input->domains[input->by[i]].kind;
+    bool text = kind == 's' || kind == 'y';
+    if (text ? strcmp(x->s, y->s) != 0 : kind == 'f' ? x->f != y->f : x->i != y->i)
+      return false;
+  }
+  return true;
+}
+
 const char *create_text(struct base_arena *arena, const struct input *input) {
   struct base_buffer out = BASE_BUFFER_EMPTY;
   base_buffer_printf(&out, "create %s %s (", input->kind, input->name);
@@ -117,7 +129,8 @@ const char *create_text(struct base_arena *arena, const struct input *input) {
     base_buffer_printf(&out, "%s%s = %s", i ? ", " : "", input->domains[i].name,
                        input->domains[i].type);
   base_buffer_putc(&out, ')');
-  if (input->by >= 0) base_buffer_printf(&out, " by %s", input->domains[input->by].name);
+  for (size_t i = 0; i < input->by_count; i++)
+    base_buffer_printf(&out, "%s%s", i == 0 ? " by " : ", ", input->domains[input->by[i]].name);
   const char *text = base_arena_strdup(arena, base_buffer_text(&out));
   base_buffer_done(&out);
   return text;
@@ -147,6 +160,10 @@ static void put_value(struct base_buffer *out, const struct input_domain *domain
       break;
     case 'b':
       base_buffer_puts(out, value->i ? "true" : "false");
+      break;
+    case 'y': /* either way, and of either case */
+      base_buffer_printf(out, strlen(value->s) == 4 ? "\\x%s" : "%s",
+                         strcmp(value->s, "c3a9") == 0 ? "C3a9" : value->s);
       break;
     default:
       base_buffer_printf(out, strchr(value->s, ',') || !*value->s ? "\"%s\"" : "%s", value->s);

@@ -27,6 +27,8 @@ void sensed_description(struct base_buffer *out) {
       "(event (name H) (location Robot) (timestamp true) (domains (domain (name x) (type i4))))\n"
       "(event (name U) (location Robot) (object Disk) (minortype objecttraced) (timestamp true)\n"
       "  (domains (domain (name x) (type i4))))\n"
+      "(event (name V) (location Robot) (object Disk) (minortype objecttraced) (timestamp true)\n"
+      "  (key j Disk) (domains (domain (name j) (type text)) (domain (name x) (type i4))))\n"
       "(event (name W) (location Robot) (timestamp true) (relation traced) (key j)\n"
       "  (domains (domain (name j) (type text)) (domain (name x) (type i4))))\n"
       "(event (name N) (location Robot) (timestamp true) (relation event)\n"
@@ -40,45 +42,52 @@ void sensed_description(struct base_buffer *out) {
 static const struct input kinds[] = {
     {.name = "H",
      .kind = "traced",
-     .by = 0,
+     .by_count = 1,
      .domains = {{"Process", "name", 's'}, {"x", "i4", 'i'}},
      .domain_count = 2},
     {.name = "U",
      .kind = "traced",
-     .by = 1,
+     .by = {1},
+     .by_count = 1,
      .in_process = true,
      .domains = {{"Process", "name", 's'}, {"Disk", "name", 's'}, {"x", "i4", 'i'}},
      .domain_count = 3},
+    {.name = "V",
+     .kind = "traced",
+     .by = {2, 1},
+     .by_count = 2,
+     .in_process = true,
+     .domains =
+         {{"Process", "name", 's'}, {"Disk", "name", 's'}, {"j", "text", 's'}, {"x", "i4", 'i'}},
+     .domain_count = 4},
     {.name = "W",
      .kind = "traced",
-     .by = 1,
+     .by = {1},
+     .by_count = 1,
      .in_process = true,
      .domains = {{"Process", "name", 's'}, {"j", "text", 's'}, {"x", "i4", 'i'}},
      .domain_count = 3},
     {.name = "N",
      .kind = "event",
-     .by = -1,
      .domains = {{"Process", "name", 's'}, {"x", "i4", 'i'}},
      .domain_count = 2},
     {.name = "M",
      .kind = "event",
-     .by = -1,
      .domains = {{"Process", "name", 's'}, {"Disk", "name", 's'}, {"x", "i4", 'i'}},
      .domain_count = 3},
     {.name = "S",
      .kind = "sampled",
-     .by = 1,
+     .by = {1},
+     .by_count = 1,
      .in_process = true,
      .domains = {{"Process", "name", 's'}, {"Disk", "name", 's'}, {"x", "i4", 'i'}},
      .domain_count = 3},
     {.name = "P",
      .kind = "period",
-     .by = -1,
      .domains = {{"k", "name", 's'}, {"d", "text", 's'}, {"x", "i4", 'i'}},
      .domain_count = 3},
     {.name = "E",
      .kind = "event",
-     .by = -1,
      .domains = {{"k", "name", 's'}, {"d", "text", 's'}, {"x", "i4", 'i'}},
      .domain_count = 3},
 };
@@ -108,13 +117,14 @@ static void fill_announced(struct scenario *scenario, struct input *input) {
   for (net_chronon time = 0; time <= SENSED_LAST; time++) {
     for (size_t disk = 0; disk < 3; disk++) {
       bool there = sampled ? disk != 1
-                           : time % 2 == 1 && (input->domain_count == 3 || disk != 1) &&
+                           : time % 2 == 1 && (input->domain_count >= 3 || disk != 1) &&
                                  chance(scenario, 45);
       if (!there || input->count == ROWS_MAX) continue;
       struct input_row *row = &input->rows[input->count++];
       *row = (struct input_row){.time = {time, time}, .definite = true};
       name_objects(input, row, has_job(input) ? below(scenario, 3) : disk);
       if (has_job(input)) row->values[1].s = disk == 0 ? "a" : disk == 1 ? "b" : "c";
+      if (input->by_count == 2) row->values[2].s = PICK(scenario, "a", "b");
       row->values[input->domain_count - 1].i = (int64_t)below(scenario, sampled ? 2 : 3);
     }
   }
@@ -220,7 +230,9 @@ static void add_targets(struct choice *choice, struct statement *statement) {
 static void ask_for_objects(struct scenario *scenario, struct statement *statement, bool whole) {
   struct choice choice = {.scenario = scenario};
   bool traced = chance(scenario, 50), disk = chance(scenario, 50);
-  const char *relation = traced ? disk ? "U" : PICK(scenario, "H", "W") : disk ? "M" : "N";
+  const char *relation = traced ? disk ? PICK(scenario, "U", "V") : PICK(scenario, "H", "W")
+                         : disk ? "M"
+                                : "N";
   bool by_event = !traced && chance(scenario, 15);
   const char *a = use(&choice, relation, !traced)->name;
   const char *b = use(&choice, by_event ? "E" : "P", by_event)->name;
@@ -268,6 +280,28 @@ static void ask_at_ticks(struct scenario *scenario, struct statement *statement)
   if (chance(scenario, 20)) statement->at = event_expression(&choice);
 }
 
+/* What held of the samples when something happened: those that it had taken. */
+static void ask_at_events(struct scenario *scenario, struct statement *statement) {
+  struct choice choice = {.scenario = scenario};
+  const char *a = use(&choice, "S", false)->name;
+  const char *relation = PICK(scenario, "E", "N", "M", "H", "U", "P");
+  bool event = strchr("ENM", relation[0]) != NULL, disk = strcmp(relation, "U") == 0;
+  bool own = strchr("EP", relation[0]) != NULL;
+  const char *b = use(&choice, relation, event)->name;
+  add_targets(&choice, statement);
+  if (chance(scenario, 50))
+    add_where(statement, TEXT("%s.Process = %s.%s", a, b, own ? "k" : "Process"));
+  disk = disk || own || strcmp(relation, "M") == 0;
+  if (disk && chance(scenario, 50))
+    add_where(statement, TEXT("%s.Disk = %s.%s", a, b, own ? "d" : "Disk"));
+  if (chance(scenario, 30))
+    add_where(statement, TEXT("%s.Process = \"%s\"", a, name_pattern(scenario, false)));
+  if (chance(scenario, 30)) add_where(statement, condition(&choice, 1));
+  if (!event || chance(scenario, 75))
+    add_when(statement, event ? TEXT("%s , %s", a, b) : TEXT("%s , %s.start", a, b));
+  if (!event || chance(scenario, 50)) statement->at = event ? b : TEXT("%s.start", b);
+}
+
 static void make_statements(struct scenario *scenario, bool *ret_whole) {
   size_t count = 1 + below(scenario, 2);
   if (chance(scenario, 30))
@@ -278,12 +312,30 @@ static void make_statements(struct scenario *scenario, bool *ret_whole) {
     struct statement *statement = &scenario->statements[number];
     *statement = (struct statement){.kind = RETRIEVE, .name = TEXT("D%zu", number)};
     ret_whole[number] = true;
-    if (chance(scenario, 35)) {
+    if (chance(scenario, 25)) {
+      ret_whole[number] = false;
+      ask_at_events(scenario, statement);
+    } else if (chance(scenario, 35)) {
       ask_at_ticks(scenario, statement);
     } else {
       ret_whole[number] = chance(scenario, 70);
       ask_for_objects(scenario, statement, ret_whole[number]);
     }
+  }
+}
+
+/* Of traced ones the records that are not made for want of somebody who asks count as little as those that are lost, and
+ * what is compared are the periods that are seen. */
+static void lose_events(struct scenario *scenario) {
+  scenario->loss_count = 1 + below(scenario, LOSSES_MAX);
+  for (size_t i = 0; i < scenario->loss_count; i++) {
+    struct loss *loss = &scenario->losses[i];
+    loss->in = PICK(scenario, "Lost", "Lost", "Late", "Rejected");
+    bool lost = strcmp(loss->in, "Lost") == 0;
+    loss->relation = PICK(scenario, "N", "M");
+    loss->source = PICK(scenario, "", "host", processes[0], processes[1]);
+    loss->from = (net_chronon)below(scenario, SENSED_LAST);
+    loss->to = lost ? loss->from + 1 + (net_chronon)below(scenario, 4) : (net_chronon)i;
   }
 }
 
@@ -294,6 +346,7 @@ void sensed_draw(struct scenario *scenario, struct base_arena *arena, uint64_t s
   scenario->determinate = chance(scenario, 35);
   make_inputs(scenario);
   make_statements(scenario, ret_whole);
+  if (seed % 4 == 1) lose_events(scenario);
 }
 
 /* --- judging */
@@ -344,7 +397,10 @@ static bool tells_apart(struct engine_options options, const struct sensed_count
   int off = options.rule_off - 1;
   bool arcs = !options.rules_off && off != NG_RULE_CONTROL_ARCS;
   bool clocks = !options.rules_off && off != NG_RULE_CLOCK_SAMPLES;
-  if ((arcs || counts->arcs == 0) && (clocks || counts->clocks == 0)) return true;
+  bool triggers = !options.rules_off && off != NG_RULE_TRIGGERED_SAMPLES;
+  if ((arcs || counts->arcs == 0) && (clocks || counts->clocks == 0) &&
+      (triggers || counts->triggers == 0))
+    return true;
   base_buffer_puts(out, "a rule that is off tells sensors what to do\n");
   return false;
 }
@@ -360,6 +416,7 @@ static bool judge_with(const struct sensed *sensed, struct engine_options option
                          made, &counts, out);
   sensed->tally->arcs += counts.arcs;
   sensed->tally->clocks += counts.clocks;
+  sensed->tally->triggers += counts.triggers;
   sensed->tally->withheld += counts.withheld;
   good = good && tells_apart(options, &counts, out);
   good = good && agree(out, sensed, world, &engine, true);
@@ -453,6 +510,7 @@ void judge_sensed(uint64_t seed, bool verbose, bool selftest, struct tally *tall
       {true, 0, 0},
       {false, 0, 1 + NG_RULE_CONTROL_ARCS},
       {false, 0, 1 + NG_RULE_CLOCK_SAMPLES},
+      {false, 0, 1 + NG_RULE_TRIGGERED_SAMPLES},
       {false, (uint32_t)(seed % 2), 1 + (int)(seed / 2 % NG_RULES)},
   };
   struct base_buffer out = BASE_BUFFER_EMPTY;

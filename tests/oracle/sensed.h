@@ -12,6 +12,7 @@
 struct sensed_counts {
   uint64_t arcs;   /* objects that were switched on while it ran: by what another relation names */
   uint64_t clocks; /* watches of samples at ticks */
+  uint64_t triggers; /* samples that tuples of another relation had taken */
   uint64_t withheld; /* records that nobody asked for */
 };
 

@@ -234,7 +234,7 @@ static bool try_data(struct shrinking *shrinking) {
     if (input->dropped || try_flag(shrinking, &input->dropped)) continue;
     for (size_t j = 0; j < input->count; j++) {
       any = try_flag(shrinking, &input->rows[j].dropped) || any;
-      if (!input->rows[j].dropped && input->by < 0)
+      if (!input->rows[j].dropped && input->by_count == 0)
         any = try_row(shrinking, input, &input->rows[j]) || any;
     }
   }

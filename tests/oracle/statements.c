@@ -88,6 +88,8 @@ static void make_targets(struct choice *choice, struct statement *statement, boo
       add_target(statement, TEXT("x = %s", integer(choice, chance(scenario, 30) ? 1 : 0)), 'i');
     if (has_domain(choice, 's') && chance(scenario, 50))
       add_target(statement, TEXT("s = %s", string(choice, chance(scenario, 15) ? 1 : 0)), 's');
+    if (has_domain(choice, 'y') && chance(scenario, 50))
+      add_target(statement, TEXT("k = %s", bytes(choice, chance(scenario, 30) ? 1 : 0)), 'y');
     if (has_domain(choice, 'f') && chance(scenario, 35))
       add_target(statement, TEXT("y = %s", number(choice, 1)), 'f');
     if (has_domain(choice, 'b') && chance(scenario, 30))
@@ -280,7 +282,7 @@ static const char *draw_order(struct scenario *scenario, const struct statement 
 /* Temporal values have no order, and computed doubles none that is known to the last bit. */
 static bool has_plain_targets(const struct statement *statement) {
   for (size_t i = 0; i < statement->target_count; i++)
-    if (strchr("isb", statement->kinds[i]) == NULL) return false;
+    if (strchr("isby", statement->kinds[i]) == NULL) return false;
   return true;
 }
 
@@ -323,7 +325,7 @@ static const struct source *find_source(struct choice *choice, bool event, char 
     if (source->clock || source->domain_count == 0 || (event && !source->event)) continue;
     *ret_key = below(scenario, source->domain_count);
     char found = source->kinds[*ret_key];
-    if (kind ? found == kind : found == 'i' || found == 's') return source;
+    if (kind ? found == kind : found == 'i' || found == 's' || found == 'y') return source;
   }
   return NULL;
 }
@@ -532,6 +534,24 @@ static void delimit_by(struct scenario *scenario, struct statement *statement,
   statement->event = statement->at != NULL;
 }
 
+/* One or two clocks, and nothing else but a time: how far they tick. */
+static void add_clock_alone(struct scenario *scenario, bool named) {
+  struct statement statement = {.kind = RETRIEVE, .event = true};
+  const char *one = clock_variables[below(scenario, 2)],
+             *other = clock_variables[below(scenario, 2)];
+  const char *time = time_text(scenario, some_time(scenario));
+  add_target(&statement, TEXT("n = count(%s)", one), 'i');
+  statement.at = chance(scenario, 50) ? time : one;
+  if (statement.at == one)
+    statement.when[statement.when_count++] =
+        TEXT("%s %s %s", one, PICK(scenario, "precede", ";"), time);
+  if (statement.at == one && strcmp(one, other) != 0)
+    statement.when[statement.when_count++] =
+        TEXT("%s %s %s", one, PICK(scenario, "equal", ";"), other);
+  if (named) statement.name = TEXT("D%zu", scenario->statement_count);
+  scenario->statements[scenario->statement_count++] = statement;
+}
+
 /* Targets and times are of one variable, the conditions of others, too. */
 static bool add_one_sided(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
   struct choice choice = {.scenario = scenario};
@@ -675,6 +695,8 @@ static const char *constant(struct scenario *scenario, const struct input_domain
       return PICK(scenario, "0.5", "1.5", "1");
     case 'b':
       return PICK(scenario, "true", "false");
+    case 'y':
+      return TEXT("x'%s'", some_bytes(scenario));
     default:
       return string_text(scenario->arena, some_string(scenario));
   }
@@ -690,6 +712,8 @@ static const char *assigned(struct choice *choice, const struct input_domain *do
       return chance(scenario, 70) ? number(choice, 1) : integer(choice, 0);
     case 'b':
       return TEXT("(%s)", condition(choice, 0));
+    case 'y':
+      return bytes(choice, 1);
     default:
       return string(choice, chance(scenario, 80) ? 0 : 1);
   }
@@ -756,7 +780,7 @@ static bool add_update(struct scenario *scenario, avoid_fn avoid, void *context)
   struct choice choice = {.scenario = scenario};
   struct statement statement = {0};
   collect_sources(&choice, avoid, context);
-  bool records = input->by >= 0;
+  bool records = input->by_count > 0;
   if (records || chance(scenario, 35)) {
     if (records) return false;
     make_append(&choice, &statement, input);
@@ -790,6 +814,10 @@ void scenario_add_statement(struct scenario *scenario, bool named, avoid_fn avoi
   if (!named && add_summary(scenario, avoid, context)) return;
   if (chance(scenario, 8) && named && add_running(scenario, avoid, context)) return;
   if (chance(scenario, 8) && !named && add_at_events(scenario, avoid, context)) return;
+  if (!scenario->real && chance(scenario, 2)) {
+    add_clock_alone(scenario, named);
+    return;
+  }
   if (chance(scenario, 8) && add_one_sided(scenario, named, avoid, context)) return;
   if (chance(scenario, 8) && named && add_row(scenario, avoid, context)) return;
   if (chance(scenario, 6) && add_own_groups(scenario, named, avoid, context)) return;

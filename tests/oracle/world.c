@@ -11,13 +11,15 @@
 struct world_relation {
   struct ng_relation ng;
   struct oracle_relation records; /* traced, sampled */
-  bool in_process;                /* the entities of these */
+  struct net_key entity;          /* what tells its entities apart */
   struct oracle_relation rows;
   struct oracle_relation certain; /* the same, as far as losses leave it so, for who only looks */
   struct oracle_losses losses;
   const struct ng_query *query; /* derived */
   struct oracle_origin origin;  /* found once and kept */
   bool view, may_fail;          /* a view's errors are those of every query over it */
+  bool looks_through;           /* derived: who looks at it, and heeds losses, evaluates it anew */
+  bool looking_fails;           /* that may fail */
   bool unsaid;
 };
 
@@ -30,12 +32,13 @@ struct world {
   struct tql_variable variables[3 * (RELATIONS_MAX + STATEMENTS_MAX) + 2];
   struct tql_settings settings;
   struct tql_scope scope;
-  bool looking; /* what is evaluated is only looked at */
-  bool losses_ignored;
+  bool looking;          /* what is evaluated is only looked at */
   net_chronon passed;    /* the latest finite checkpoint of all inputs */
   bool may_fail, unsaid; /* of the last evaluation */
   uint64_t doubted;
   struct oracle_origin origin;
+  struct ng_relation passing;     /* what says how far clocks alone tick */
+  struct oracle_relation nothing; /* its tuples */
 };
 
 struct base_strings *world_strings(struct world *world) {
@@ -53,6 +56,10 @@ static const struct ng_relation *find_relation(void *context, const char *name) 
   return relation ? &relation->ng : NULL;
 }
 
+static const struct ng_relation *time_passed(void *context) {
+  return &((struct world *)context)->passing;
+}
+
 static void each_relation(void *context, void (*on_name)(void *, const char *), void *on_context) {
   struct world *world = context;
   for (size_t i = 0; i < world->relation_count; i++)
@@ -61,12 +68,13 @@ static void each_relation(void *context, void (*on_name)(void *, const char *), 
 
 static const struct oracle_relation *shown(const struct world *world,
                                            const struct world_relation *relation) {
-  return world->losses_ignored ? &relation->rows : &relation->certain;
+  return world->settings.losses_ignored ? &relation->rows : &relation->certain;
 }
 
 static const struct oracle_relation *find_rows(void *context, const char *name) {
   const struct world *world = context;
   const struct world_relation *relation = find(context, name);
+  if (relation == NULL) return &world->nothing; /* of what paces clocks */
   return world->looking ? shown(world, relation) : &relation->rows;
 }
 
@@ -81,7 +89,9 @@ static bool is_made_of_inputs(struct world *world, const struct world_relation *
 
 static net_chronon find_passed(void *context, const char *name) {
   struct world *world = context;
-  return is_made_of_inputs(world, find(world, name)) ? world->passed : NET_BEGINNING;
+  const struct world_relation *relation = find(world, name);
+  if (relation == NULL) return NET_BEGINNING;
+  return is_made_of_inputs(world, relation) ? world->passed : NET_BEGINNING;
 }
 
 static struct oracle_missing find_missing(void *context, const char *name);
@@ -108,18 +118,17 @@ static void missing_of_query(struct world *world, const struct ng_query *query,
   }
 }
 
-/* Of what is stored, and made of others, nothing is missing: it was made of what is there. */
+/* Of what is stored, and made of others by who ignores losses, nothing is missing: it was made of what is there. */
 static struct oracle_missing find_missing(void *context, const char *name) {
   struct world *world = context;
   const struct world_relation *relation = find(world, name);
-  struct oracle_missing missing = {.kind = relation->ng.kind, .by = -1};
-  if (!world->looking) return missing;
+  struct oracle_missing missing = {.kind = relation ? relation->ng.kind : NG_REL_EVENT};
+  if (!world->looking || !relation) return missing;
   if (!relation->query) {
     missing.losses = &relation->losses;
     missing.records = &relation->records;
-    missing.by = relation->ng.by;
-    missing.in_process = relation->in_process;
-  } else if (relation->view) {
+    missing.entity = relation->entity;
+  } else if (relation->looks_through) {
     const struct ng_query *query = relation->query;
     missing_of_query(world, query, &missing.stretches);
     bool moves = query->start || query->stop || query->at || query->coalesced;
@@ -160,6 +169,14 @@ static const struct net_layout *layout_of(struct base_arena *arena, const struct
   return net_layout_new(arena, tuple_class, fields, (uint32_t)input->domain_count);
 }
 
+static base_string_id bytes_of_digits(struct base_strings *strings, const char *digits) {
+  unsigned char bytes[16];
+  size_t count = 0;
+  for (unsigned byte; sscanf(digits + 2 * count, "%2x", &byte) == 1; count++)
+    bytes[count] = (unsigned char)byte;
+  return base_strings_intern(strings, (const char *)bytes, count);
+}
+
 static void put_row(struct world *world, const struct input *input, const struct input_row *row,
                     struct oracle_relation *rows) {
   const struct net_layout *layout = rows->layout;
@@ -170,6 +187,8 @@ static void put_row(struct world *world, const struct input *input, const struct
     const struct input_value *value = &row->values[i];
     if (input->domains[i].kind == 's')
       slot->s = base_strings_intern_text(world->strings, value->s);
+    else if (input->domains[i].kind == 'y')
+      slot->s = bytes_of_digits(world->strings, value->s);
     else if (input->domains[i].kind == 'f')
       slot->f = value->f;
     else
@@ -180,15 +199,15 @@ static void put_row(struct world *world, const struct input *input, const struct
 
 static void show_samples(struct world *world, struct world_relation *relation,
                          const struct oracle_losses *losses, struct oracle_relation *ret) {
-  oracle_samples(world->arena, &relation->records, relation->ng.by, relation->in_process, losses,
-                 relation->ng.layout, ret);
+  oracle_samples(world->arena, &relation->records, &relation->entity, losses, relation->ng.layout,
+                 ret);
 }
 
 /* What the records of a traced or sampled relation say. */
 static void show(struct world *world, struct world_relation *relation) {
   if (relation->ng.kind == NG_REL_TRACED) {
-    oracle_periods(world->arena, &relation->records, relation->ng.by, relation->in_process,
-                   relation->ng.layout, &relation->rows);
+    oracle_periods(world->arena, &relation->records, &relation->entity, relation->ng.layout,
+                   &relation->rows);
     oracle_make_set(&relation->rows);
     oracle_lose(world->arena, &relation->rows, &relation->losses, &relation->certain);
   } else if (relation->ng.kind == NG_REL_SAMPLED) {
@@ -227,18 +246,29 @@ static struct oracle_losses losses_of(struct world *world, const struct scenario
   return losses;
 }
 
+/* The key, and where sensors report, the process, which the first domain names. */
+static void find_entity(struct world *world, const struct input *input,
+                        struct world_relation *relation) {
+  uint32_t *fields = BASE_NEW_ARRAY(world->arena, input->by_count + 1, uint32_t);
+  for (size_t i = 0; i < input->by_count; i++) fields[i] = (uint32_t)input->by[i];
+  relation->ng.by = (struct net_key){fields, input->by_count};
+  relation->ng.entity = relation->ng.by;
+  relation->entity =
+      (struct net_key){fields, input->by_count + (input->by_count > 0 && input->in_process)};
+}
+
 static void add_input(struct world *world, const struct scenario *scenario,
                       const struct input *input) {
   struct world_relation *relation = &world->relations[world->relation_count++];
   bool period = is_kind(input, "period"), traced = is_kind(input, "traced");
   const struct net_layout *layout = layout_of(world->arena, input, period ? NET_PERIOD : NET_EVENT);
   relation->records.layout = layout;
-  relation->in_process = input->in_process;
   relation->losses = losses_of(world, scenario, input);
   for (size_t i = 0; i < input->count; i++)
     if (!input->rows[i].dropped) put_row(world, input, &input->rows[i], &relation->records);
-  relation->ng = (struct ng_relation){.name = input->name, .layout = layout, .by = input->by};
-  if (input->by >= 0) {
+  relation->ng = (struct ng_relation){.name = input->name, .layout = layout};
+  find_entity(world, input, relation);
+  if (input->by_count > 0) {
     relation->ng.kind = traced ? NG_REL_TRACED : NG_REL_SAMPLED;
     relation->ng.records = layout;
     relation->ng.layout = layout_of(world->arena, input, NET_PERIOD);
@@ -251,12 +281,14 @@ static void add_input(struct world *world, const struct scenario *scenario,
 
 static void add_clocks(struct world *world, const struct scenario *scenario) {
   const struct net_layout *layout = net_layout_new(world->arena, NET_EVENT, NULL, 0);
+  world->passing =
+      (struct ng_relation){.name = "Clock", .kind = NG_REL_EVENT, .layout = layout};
+  world->nothing.layout = layout;
   for (int i = 0; i < 2; i++) {
     struct ng_relation *clock = BASE_NEW(world->arena, struct ng_relation);
     *clock = (struct ng_relation){.name = "Clock",
                                   .kind = NG_REL_CLOCK,
                                   .layout = layout,
-                                  .by = -1,
                                   .every = clock_units[i] * scenario->unit};
     world->variables[world->scope.variable_count++] =
         (struct tql_variable){clock_variables[i], clock, -1};
@@ -274,6 +306,7 @@ struct world *world_new(struct base_arena *arena, const struct scenario *scenari
   world->scope = (struct tql_scope){.context = world,
                                     .find_relation = find_relation,
                                     .each_relation = each_relation,
+                                    .time_passed = time_passed,
                                     .variables = world->variables,
                                     .settings = &world->settings,
                                     .time = {world->timeline, base_env_now(), 0},
@@ -340,7 +373,7 @@ static void apply_setting(struct world *world, const char *text) {
     else if (strcmp(words, "averaging origin") == 0)
       set_time(&bound, &settings->averaging_origin_given, &settings->averaging_origin);
     else if (strcmp(words, "losses") == 0)
-      world->losses_ignored = strcmp(value->name.text, "ignored") == 0;
+      settings->losses_ignored = strcmp(value->name.text, "ignored") == 0;
     else if (strcmp(words, "parallel") == 0)
       settings->coverage = strcmp(value->name.text, "coverage") == 0;
     else if (strcmp(words, "compensate") == 0)
@@ -374,6 +407,7 @@ static void inherit(struct world *world, const struct ng_query *query, bool *may
   for (size_t i = 0; i < query->variable_count; i++) {
     const struct world_relation *input = find(world, query->variables[i].relation->name);
     if (input && input->view && input->may_fail) *may_fail = true;
+    if (input && world->looking && input->looking_fails) *may_fail = true;
     if (input && (input->unsaid || is_far(&input->rows))) *unsaid = true;
   }
 }
@@ -402,9 +436,10 @@ static enum base_status retrieve(struct world *world, const struct statement *st
   return *ret_why ? BASE_END : BASE_OK;
 }
 
-/* Evaluates the view anew for who only looks. Where that fails and the other did not, nothing is said of it. */
-static void look_at_view(struct world *world, struct world_relation *view,
-                         const struct ng_query *query) {
+/* Evaluates the view anew for who only looks, and so what is stored and not defined to ignore losses. Where that
+ * fails and the other did not, nothing is said of it. */
+static void look_at(struct world *world, struct world_relation *view,
+                    const struct ng_query *query) {
   struct oracle_origin origin = {0};
   bool unsaid = false, may_fail = false;
   struct oracle_world oracle = oracle_of(world, &origin, &unsaid);
@@ -412,20 +447,20 @@ static void look_at_view(struct world *world, struct world_relation *view,
   const char *why = oracle_evaluate(world->arena, &oracle, query, &view->certain, &may_fail);
   inherit(world, query, &may_fail, &unsaid);
   world->looking = false;
-  view->may_fail = view->may_fail || may_fail;
+  view->looking_fails = may_fail;
   view->unsaid = view->unsaid || unsaid || why;
 }
 
 enum base_status world_retrieve(struct world *world, const struct statement *statement,
                                 struct oracle_relation *ret, const char **ret_why) {
   const struct ng_query *query;
-  world->looking = !statement->name && !world->losses_ignored;
+  world->looking = !statement->name && !world->settings.losses_ignored;
   enum base_status status = retrieve(world, statement, ret, ret_why, &query);
   world->looking = false;
   if (status != BASE_OK || !statement->name) return status;
   struct world_relation *relation = &world->relations[world->relation_count++];
   relation->ng = (struct ng_relation){
-      .name = statement->name, .kind = NG_REL_DERIVED, .layout = query->layout, .by = -1};
+      .name = statement->name, .kind = NG_REL_DERIVED, .layout = query->layout};
   relation->rows = *ret;
   relation->query = query;
   relation->origin = world->origin;
@@ -433,10 +468,12 @@ enum base_status world_retrieve(struct world *world, const struct statement *sta
   relation->may_fail = world->may_fail;
   relation->unsaid = world->unsaid;
   relation->certain = relation->rows;
-  if (relation->view) look_at_view(world, relation, query);
-  world->may_fail = relation->may_fail;
+  relation->looks_through = relation->view || !world->settings.losses_ignored;
+  if (relation->looks_through) look_at(world, relation, query);
+  if (relation->view) relation->may_fail = relation->may_fail || relation->looking_fails;
+  world->may_fail = relation->may_fail || relation->looking_fails;
   world->unsaid = relation->unsaid;
-  if (relation->view) *ret = *shown(world, relation);
+  *ret = *shown(world, relation); /* it is printed */
   add_variables(world, relation);
   return BASE_OK;
 }
@@ -488,13 +525,14 @@ static void follow_up(struct world *world, struct world_relation *changed,
     inherit(world, &query, &derived->may_fail, &derived->unsaid);
     if (!derived->origin.found) derived->origin = origin;
     derived->certain = derived->rows;
-    if (derived->view && !outcome->why) look_at_view(world, derived, &query);
+    if (derived->looks_through && !outcome->why) look_at(world, derived, &query);
+    if (derived->view) derived->may_fail = derived->may_fail || derived->looking_fails;
     /* A view is not stored: that it fails now is known when somebody asks for it, or never. */
     if (outcome->why) outcome->status = derived->view ? BASE_AGAIN : BASE_END;
     outcome->may_fail = outcome->may_fail || derived->may_fail;
-    *add_contents(world, outcome) =
-        (struct contents){derived->ng.name, *shown(world, derived),
-                          derived->view && derived->may_fail, derived->unsaid};
+    *add_contents(world, outcome) = (struct contents){
+        derived->ng.name, *shown(world, derived),
+        (derived->view && derived->may_fail) || derived->looking_fails, derived->unsaid};
   }
   if (outcome->status != BASE_OK) memcpy(world->relations, kept, sizeof kept);
 }

@@ -24,6 +24,7 @@ HOSTILE = ['', ' ', '  a  ', ',', '"', '""', '",', "'", '\n', '\r\n', '\r', 'a\n
            'null', 'true', '0', '-0', '1e5', 'forever', 'beginning', 'NaN', '\x01', '\x1b[31m', '\x7f', '\ufeff',
            '\u2028', '\u0085', 'é', 'e\u0301', '日本語', '😀', '\U0010ffff', '{"a": 1}', '[', '*?[a]', '--', '/*',
            'x' * 5000, '%s%n', '$(x)', ';', 'start_lo,definite']
+BYTES = [b'', b'\0', bytes(range(256)), b'\xff' * 300, b'caf\xc3\xa9', b'\xed\xa0\x80', b'\\x00', b',"\r\n', b'\0' * 9]
 INTS = {'i1': 8, 'i2': 16, 'i4': 32, 'i8': 64}
 
 
@@ -55,8 +56,8 @@ def some_string(choose, most):
 def some_domains(choose):
     domains = []
     for i in range(choose.randrange(1, 6)):
-        declared = choose.choice(['i1', 'i2', 'i4', 'i8', 'f4', 'f8', 'bool', 'text', 'text', 'c7'])
-        type = {'i': INT, 'f': FLOAT, 'b': BOOL}.get(declared[0], STRING)
+        declared = choose.choice(['i1', 'i2', 'i4', 'i8', 'f4', 'f8', 'bool', 'text', 'text', 'c7', 'bytes'])
+        type = {'i': INT, 'f': FLOAT, 'bool': BOOL}.get(declared if declared == 'bool' else declared[0], STRING)
         domains.append(('d%d' % i, type, declared))
     return domains
 
@@ -68,6 +69,9 @@ def some_value(choose, type, declared):
         return some_float(choose, declared)
     if type == BOOL:
         return choose.random() < 0.5
+    if declared == 'bytes':
+        some = choose.choice(BYTES) if choose.random() < 0.6 else choose.randbytes(choose.randrange(40))
+        return '\\x' + some.hex()
     return some_string(choose, 7 if declared == 'c7' else 0)
 
 
@@ -122,6 +126,17 @@ def expected(relation):
             times = times + (stop, stop)
         result.append(times + (row.definite,) + row.values)
     return result
+
+
+def spelled(choose, relation):
+    """The same relation, with bytes in other ways that they may be written in."""
+    def value(declared, as_printed):
+        if declared != 'bytes' or choose.random() < 0.5:
+            return as_printed
+        return choose.choice([as_printed[2:], as_printed[2:].upper(), as_printed[:2] + as_printed[2:].upper()])
+    return relation.with_rows([Row(row.times, tuple(value(declared, v) for (_, _, declared), v in
+                                                    zip(relation.domains, row.values)), row.definite)
+                               for row in relation.rows])
 
 
 def write(path, relation, form):
@@ -197,7 +212,7 @@ class Trip:
         self.session.open(self.path, self.timeline)
         self.session.must(relation.create())
         if relation.rows:
-            write(self.file('in.' + form), relation, form)
+            write(self.file('in.' + form), spelled(self.choose, relation), form)
             self.session.must('copy R from "%s"' % self.file('in.' + form))
         self.reopen()
         wanted = expected(relation)

@@ -136,7 +136,7 @@ static void add_side(struct scope *scope, const char *name, bool event) {
   const struct net_layout *layout =
       net_layout_new(scope->arena, event ? NET_EVENT : NET_PERIOD, fields, 2);
   side->ng = (struct ng_relation){
-      .name = name, .kind = event ? NG_REL_EVENT : NG_REL_PERIOD, .layout = layout, .by = -1};
+      .name = name, .kind = event ? NG_REL_EVENT : NG_REL_PERIOD, .layout = layout};
 }
 
 static void bind_pairs(struct scope *scope) {

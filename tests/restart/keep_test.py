@@ -209,6 +209,8 @@ class Scenario:
 
 
 def main():
+    # Who was started with SIGINT ignored (in the background, by a shell) would start all others so, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     tquel = os.path.abspath(sys.argv[1])
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 101
     count = int(sys.argv[3]) if len(sys.argv) > 3 else 3

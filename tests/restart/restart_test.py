@@ -23,13 +23,13 @@ import subprocess
 import sys
 import tempfile
 
-# R by p; or by k, several of which have one p, so that tuples of what leaves k out are equal, and open together.
-TRACED = ('create traced R (p = c5, n = i4) by p\n', 'create traced R (p = c5, k = c5, n = i4) by k\n')
+# R by p and q; or by k, several of which have one p and q, so that tuples of what leaves k out are equal, and open together.
+TRACED = ('create traced R (p = c5, q = i4, n = i4) by p, q\n', 'create traced R (p = c5, q = i4, k = c5, n = i4) by k\n')
 CREATE = '''create event E (k = i4, v = i4)
 create period P (k = i4, s = text)
 '''
 DEFINE = '''set unbounded allowed range of r is R range of e is E range of p is P range of r2 is R
-retrieve D1 (r.p, r.n, p.s) where r.n = p.k
+retrieve D1 (r.p, r.q, r.n, p.s) where r.n = p.k
 retrieve D2 (c = count(r), d = count(r by r.p), pp = r.p)
 retrieve D3 (e.k, r.n) where e.k = r.n
 range of d is D1
@@ -40,7 +40,7 @@ retrieve D7 (a = r.p) where r.n = 3 when r.start ; p start r.start stop p.stop
 retrieve D8 (y = any(p), q = count(e.k where e.v > 2))
 retrieve D9 (r.p, r.n, e.v) when r ; e at e
 retrieve D10 (z = count(e by e.k), k = e.k)
-retrieve D11 (dd = duration(r), r.p)
+retrieve D11 (dd = duration(r), r.p, r.q)
 retrieve D12 (x = countc(d), y = sumc(d.n by d.p), p = d.p)
 '''
 NAMES = ['R', 'E', 'P'] + ['D%d' % i for i in range(1, 13)]
@@ -61,7 +61,7 @@ class Scenario:
             time += choose.choice([0, 1, 1, 2, 5])
             kind = choose.choice('REP')
             if kind == 'R':
-                record = {'at': time, 'p': choose.choice('abc'), 'n': choose.randrange(4)}
+                record = {'at': time, 'p': choose.choice('abc'), 'q': choose.randrange(2), 'n': choose.randrange(4)}
                 if self.by_k:
                     record.update(k=record['p'] + str(choose.randrange(3)), n=choose.randrange(2))
             elif kind == 'E':

@@ -162,6 +162,30 @@ def stored_beside_live(world):
     equal(world.run('check-database', world.database).out, 'consistent\n')
 
 
+def clock_alone(world):
+    """what is derived from a clock alone goes on as time does, and no tick is missed by a server that was killed"""
+    world.serve(timeline='real')
+    world.good('range of c is Clock(100 ms) retrieve T (n = count(c)) at c')
+    until(lambda: world.count('T') >= 5, 'it ticks')
+    display = world.start('--connect', world.socket, '--format', 'csv', '-c', 'display T')
+    lines = [display.stdout.readline() for _ in range(10)]
+    display.send_signal(signal.SIGINT)
+    display.communicate(timeout=PATIENCE)
+    check(any(b'T,whole' in line for line in lines), f'the display goes on: {lines}')
+    world.kill()
+    world.serve(timeline='real')
+    before = world.count('T')
+    until(lambda: world.count('T') > before, 'it ticks again')
+    rows = world.good('range of t is T retrieve (t.n)', '--format', 'csv').split()[1:]
+    counts = [int(row.split(',')[-1]) for row in rows]
+    equal(counts, list(range(1, len(counts) + 1)))
+    equal(world.stop(), 0)
+    # A shell goes on to now by itself.
+    before = len(world.run(world.database, '-c', 'print T').out.splitlines())
+    until(lambda: len(world.run(world.database, '-c', 'print T').out.splitlines()) > before, 'read, it has gone on')
+    equal(world.run('check-database', world.database).out, 'consistent\n')
+
+
 def full_output(world):
     """what a feed or the server would say, and cannot, is an error or at least said"""
     if not os.path.exists('/dev/full'):
@@ -247,6 +271,9 @@ def feeds_of_all_kinds(world):
     kinds = {
         'traced T (k = i4, v = f8) by k': '{"at": 1, "k": 1, "v": 0.5}\n{"at": 2, "k": 2, "v": 1}\n'
                                           '{"at": 4, "k": 1, "v": 2}\n{"end": 6, "k": 2}\n',
+        'traced U (k = i4, l = text, v = f8) by l, k': '{"at": 1, "k": 1, "l": "a", "v": 0.5}\n'
+                                                       '{"at": 2, "k": 1, "l": "b", "v": 1}\n{"at": 4, "k": 1, "l": "a", "v": 2}\n'
+                                                       '{"end": 6, "k": 1, "l": "b"}\n',
         'period R (a = i4, s = text, b = bool)': 'start,stop,a,s,b\n1,4,1,x,true\n2,3,2,"a,b",false\n'
                                                  '5,forever,3,,true\n',
         'S (a = i2)': 'a\n1\n2\n',
@@ -1293,7 +1320,7 @@ def interactive(world):
 
 
 if __name__ == '__main__':
-    main([two_shells, as_without, taken_back, paths, feeds, stored_beside_live, full_output, feed_beside_change,
+    main([two_shells, as_without, taken_back, paths, feeds, stored_beside_live, clock_alone, full_output, feed_beside_change,
           samples_before_commit, unbounded, feeds_of_all_kinds,
           killed_server, killed_feed, hung_server, cancelled, long_statement, planned_elsewhere, read_live,
           killed_reader, slow_and_dead, display_beside, stopped_keeper, read_as_here, killed_shell,

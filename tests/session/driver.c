@@ -142,7 +142,12 @@ static void disable(struct net_sensor *sensor, const struct net_watch *watch) {
   put_watch("-", watch);
 }
 
-static const struct net_sensor_class sensor_class = {enable, disable};
+static void sample(struct net_sensor *sensor, const struct net_watch *watch) {
+  (void)sensor;
+  put_watch("?", watch);
+}
+
+static const struct net_sensor_class sensor_class = {enable, disable, sample};
 static struct net_sensor sensor = {&sensor_class};
 
 /* --- names */

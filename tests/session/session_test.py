@@ -41,11 +41,18 @@ BUSY = """(taskforce (name Pool))
 (event (name Busy) (location Worker) (timestamp true) (relation traced) (key Thread)
   (domains (domain (name Thread) (type integer)) (domain (name Job) (type integer))))
 """
+SIDES = """(taskforce (name Pool))
+(sensorprocess (name Worker))
+(objecttype (name Door))
+(event (name Turn) (location Worker) (object Door) (minortype objecttraced) (timestamp true) (key Door Side)
+  (domains (domain (name Side) (type integer)) (domain (name Job) (type integer))))
+"""
 # Of other task forces: one whose Iteration does not go with PDE's, one whose does, and one whose name is the system's.
 POOL = SDF.replace('(name PDE)', '(name Pool)').replace('(name IterNum)', '(name Count)')
 MIRROR = SDF.replace('(name PDE)', '(name Mirror)')
 TQ = POOL.replace('(name Pool)', '(name tq)')
-FILES = {'pool.sdf': POOL, 'mirror.sdf': MIRROR, 'tq.sdf': TQ, 'busy.sdf': BUSY, 'pde.sdf': SDF, 'newer.sdf': NEWER, 'other.sdf': OTHER,
+FILES = {'pool.sdf': POOL, 'mirror.sdf': MIRROR, 'tq.sdf': TQ, 'busy.sdf': BUSY, 'sides.sdf': SIDES, 'doors.sdf': SIDES.replace('(key Door Side)', '(key Door)'),
+         'pde.sdf': SDF, 'newer.sdf': NEWER, 'other.sdf': OTHER,
          'e.csv': 'at,x\n1,7\n2,8\n'}
 
 ANNOUNCED = """open - real sensor
@@ -693,7 +700,7 @@ row t d 1000 PDESolver:P1#5 1
 close c good
 commit
 again
-edit ALTER TABLE tq_announced DROP COLUMN taskforce; ALTER TABLE tq_announced DROP COLUMN event; DROP TABLE tq_alike; PRAGMA user_version = 7
+edit ALTER TABLE tq_announced DROP COLUMN taskforce; ALTER TABLE tq_announced DROP COLUMN event; ALTER TABLE tq_relation ADD COLUMN by_domain INTEGER; UPDATE tq_relation SET by_domain = (SELECT position FROM tq_domain AS d WHERE d.relation = tq_relation.name AND d.key_place = 0); ALTER TABLE tq_domain DROP COLUMN key_place; DROP TABLE tq_alike; PRAGMA user_version = 7
 open db real sensor
 source c inc2
 describe c mirror.sdf
@@ -957,6 +964,97 @@ run 0 retrieve (l.count) when l overlap 450
 | 0: 400,400,500,500,true,1
 """)
 
+scenario('losses: what stands says what is certain, and is stored as it was made', """open db abstract
+run 0 create traced R (k = text, x = i4) by k
+run 0 range of r is R
+run 0 retrieve into D (r.x) where r.k = "a"
+run 0 range of d is D
+run 0 retrieve into C (n = count(d for each instant))
+run 0 set losses ignored retrieve into I (r.x) where r.k = "a" set losses uncertain
+source a inc1 hostA
+stream ra a R
+row ra d 1 a 1
+row ra d 10 a 2
+row ra d 2 b 1
+check a ra 11
+turn
+run 0 print D
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,10,10,true,1
+| 0: 10,10,11,forever,true,2
+loss a - R full 2 12 15
+row ra d 20 a 3
+check a ra 18
+turn
+run 0 print D
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,10,10,true,1
+| 0: 10,10,12,forever,true,2
+| TQ-0351 R: 2 records lost between 12 and 15: what they may have ended has an uncertain stop
+check a ra 25
+turn
+run 0 print D
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,10,10,true,1
+| 0: 10,10,12,20,true,2
+| 0: 20,20,25,forever,true,3
+| TQ-0351 R: 2 records lost between 12 and 15: what they may have ended has an uncertain stop
+run 0 retrieve (r.x) where r.k = "a"
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,10,10,true,1
+| 0: 10,10,12,20,true,2
+| 0: 20,20,25,forever,true,3
+| TQ-0351 R: 2 records lost between 12 and 15: what they may have ended has an uncertain stop
+run 0 print C
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,n
+| 0: 0,0,1,1,true,0
+| 0: 1,1,12,12,true,1
+| 0: 12,12,20,20,false,0
+| 0: 20,20,25,forever,false,1
+| TQ-0351 R: 2 records lost between 12 and 15: what they may have ended has an uncertain stop; what may have counted them is not definite
+run 0 print I
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,10,10,true,1
+| 0: 10,10,20,20,true,2
+| 0: 20,20,25,forever,true,3
+run 0 retrieve (d.x) where d.x = 1
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,10,10,true,1
+row ra d 7 a 9
+| TQ-0629 R: a record is in Late: before the checkpoint
+turn
+run 0 retrieve (d.x) where d.x = 1
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,7,10,true,1
+| TQ-0351 R: 2 records lost, 1 record late between 7 and 15: what they may have ended has an uncertain stop
+reject a ra 22 nonsense xyz
+| TQ-0629 R: a record is in Rejected: nonsense
+turn
+run 0 retrieve (d.x) where d.x = 3
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 20,20,22,forever,true,3
+| TQ-0351 R: 2 records lost, 1 record late, 1 record rejected between 7 and 24: what they may have ended has an uncertain stop
+commit
+sql select start_lo, stop_lo, x from D order by 1
+| 1|10|1
+| 10|20|2
+| 20|None|3
+die
+again
+open db abstract
+run 0 print D
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,7,10,true,1
+| 0: 10,10,12,20,true,2
+| 0: 20,20,22,forever,true,3
+| TQ-0351 R: 2 records lost, 1 record late, 1 record rejected between 7 and 24: what they may have ended has an uncertain stop
+run 0 print I
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,x
+| 0: 1,1,10,10,true,1
+| 0: 10,10,20,20,true,2
+| 0: 20,20,25,forever,true,3
+""")
+
 scenario('bad rows are rejected', """open - abstract
 run 0 create event E (x = i1, s = c3)
 run 0 range of e is E
@@ -1143,6 +1241,49 @@ run 0 range of b is Busy retrieve (b.Process, b.Job) where b.Thread = 2
 | 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,Job
 | 0: 3000,3000,9500,forever,true,P:b#2,22
 | 0: 9000,9000,9500,forever,true,P:a#1,40
+""")
+
+scenario('an end that names part of a key is of all that have that', """open db real sensor
+source c inc1 hostA
+describe c sides.sdf
+stream t c Turn sides.sdf
+run 0 create persistent traced Turn (Process = name, Door = name, Side = i4, Job = i4) by Side, Door
+run 0 range of t is Turn retrieve into Jobs (t.Door, t.Side, t.Job)
+turn
+| ...
+row t d 1000 P:a#1 D:1#1 0 10
+row t d 1000 P:a#1 D:1#1 1 11
+row t d 1000 P:a#1 D:2#1 0 12
+row t d 2000 P:a#1 D:1#1 0 13
+check c all 2500
+turn
+row t p 3000 P:a#1 D:1#1 0 0
+row t d 3500 P:a#1 D:1#1 1 14
+check c all 4000
+turn
+run 0 print Jobs
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Door,Side,Job
+| 0: 1000,1000,2000,2000,true,D:1#1,0,10
+| 0: 1000,1000,3000,3000,true,D:1#1,1,11
+| 0: 1000,1000,4000,forever,true,D:2#1,0,12
+| 0: 2000,2000,3000,3000,true,D:1#1,0,13
+| 0: 3500,3500,4000,forever,true,D:1#1,1,14
+row t dc 4500 P:a#1 D:1#1 1 0
+row t p 5000 P:a#1 none 0 0
+check c all 6000
+turn
+run 0 print Turn
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,Door,Side,Job
+| 0: 1000,1000,2000,2000,true,P:a#1,D:1#1,0,10
+| 0: 1000,1000,3000,3000,true,P:a#1,D:1#1,1,11
+| 0: 1000,1000,5000,5000,true,P:a#1,D:2#1,0,12
+| 0: 2000,2000,3000,3000,true,P:a#1,D:1#1,0,13
+| 0: 3500,3500,4500,4500,true,P:a#1,D:1#1,1,14
+run 0 create persistent traced Turn (Process = name, Door = name, Side = i4, Job = i4) by Door
+| TQ-0104 Turn is announced by sensors, with other domains
+| run: user
+describe c doors.sdf
+| ...
 """)
 
 scenario('the end of a process that has nothing open is done once', """open db real sensor

@@ -534,10 +534,11 @@ START_TEST(create_relations) {
   const struct ng_relation *relation = create(&world, "create event New (x = i4, s = C20)");
   ck_assert_str_eq(relation->name, "New");
   ck_assert(relation->kind == NG_REL_EVENT && relation->layout->tuple_class == NET_EVENT);
-  ck_assert(!relation->records && relation->by == -1 && relation->layout->field_count == 2);
+  ck_assert(!relation->records && relation->by.count == 0 && relation->layout->field_count == 2);
   ck_assert_int_eq(relation->layout->fields[1].type.width, 20);
   relation = create(&world, "create traced Tr (p = text, n = i8) by P");
-  ck_assert(relation->kind == NG_REL_TRACED && relation->by == 0);
+  ck_assert(relation->kind == NG_REL_TRACED && relation->by.count == 1 &&
+            relation->by.fields[0] == 0);
   ck_assert(relation->layout->tuple_class == NET_PERIOD);
   ck_assert(relation->records->tuple_class == NET_EVENT && relation->records->field_count == 2);
   relation = create(&world, "create Snap (k = text)");
@@ -607,6 +608,7 @@ static void expect_stable(enum net_timeline timeline, const char *text, const ch
   ck_assert_int_eq(query->origin, first.settings.origin);
   ck_assert_int_eq(query->averaging_origin, first.settings.averaging_origin);
   ck_assert(query->unbounded_allowed == first.settings.unbounded_allowed);
+  ck_assert(query->losses_ignored == first.settings.losses_ignored);
   world_done(&first);
   world_done(&later);
 }

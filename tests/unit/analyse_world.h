@@ -64,11 +64,13 @@ static void add_relation(struct world *world, const char *name, enum ng_relation
     ck_assert(net_type_parse(fields[2 * i + 1], &list[i].type));
   }
   struct ng_relation *relation = &world->relations[world->relation_count++];
-  *relation = (struct ng_relation){.name = name, .kind = kind, .by = -1};
+  *relation = (struct ng_relation){.name = name, .kind = kind};
   relation->layout = net_layout_new(world->arena, tuple_class, list, count);
   if (kind != NG_REL_TRACED && kind != NG_REL_SAMPLED) return;
   relation->records = net_layout_new(world->arena, NET_EVENT, list, count);
-  relation->by = 0;
+  relation->by = (struct net_key){(const uint32_t[]){0}, 1};
+  relation->by = net_key_copy(world->arena, &relation->by);
+  relation->entity = relation->by;
 }
 
 #define FIELDS(...) ((const char *const[]){__VA_ARGS__})
@@ -139,6 +141,8 @@ static void run_set(struct world *world, const struct tql_statement *statement) 
               BASE_OK);
   } else if (!strcmp(words, "unbounded")) {
     settings->unbounded_allowed = !strcmp(value->name.text, "allowed");
+  } else if (!strcmp(words, "losses")) {
+    settings->losses_ignored = !strcmp(value->name.text, "ignored");
   } else {
     ck_assert_str_eq(words, "durable every");
   }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/control.h"
+#include "engine/triggers.h"
 #include "tests/unit/netgen_queries.h"
 
 enum { OBJECTS = 10, WATCHES = 32 };
@@ -49,7 +50,13 @@ static void disable(struct net_sensor *sensor, const struct net_watch *watch) {
   say('-', watch);
 }
 
-static const struct net_sensor_class program_class = {enable, disable};
+static void sample(struct net_sensor *sensor, const struct net_watch *watch) {
+  ck_assert_ptr_eq(sensor, &program.sensor);
+  ck_assert_int_eq(watch->every, 0);
+  say('?', watch);
+}
+
+static const struct net_sensor_class program_class = {enable, disable, sample};
 
 /* What was said since the last time. */
 static const char *said(void) {
@@ -477,8 +484,7 @@ START_TEST(costs_are_not_asked_for) {
   struct ng_relation iteration = *nq_iteration();
   struct ng_relation request = {.name = "Request",
                                 .kind = NG_REL_EVENT,
-                                .layout = net_layout_new(nq_arena, NET_EVENT, fields, 1),
-                                .by = -1};
+                                .layout = net_layout_new(nq_arena, NET_EVENT, fields, 1)};
   iteration.sensor = request.sensor = &sensor;
   const struct ng_relation *const relations[] = {&iteration};
   struct ng_query *query = nq_query("Q", 1, (const char *const[]){"I"}, relations);
@@ -519,6 +525,68 @@ START_TEST(samples_at_ticks) {
 }
 END_TEST
 
+/* Thesis 6.3: a sample of the process that an event names, whenever one comes. */
+START_TEST(samples_at_events) {
+  struct machine machine;
+  struct net_triggers *triggers = net_control_triggers(control);
+  start(&machine, false);
+  add_query(&machine, nq_load_at_events(), 0);
+  net_freeze(machine.network);
+  ck_assert_str_eq(said(), "+all");
+  ck_assert_int_eq(program.watches[0]->every, 0);
+  ck_assert_uint_eq(machine.other_count, 1);
+  struct net_node *events = machine.others[0];
+  const struct net_layout *layout = net_node_layout(events);
+  union net_slot rows[12] = {{.i = 0}};
+  ck_assert_uint_eq(layout->slot_count, 3);
+  for (int i = 0; i < 4; i++) {
+    rows[3 * i].i = rows[3 * i + 1].i = i;
+    rows[3 * i + 2].i = i == 3 ? 7 : 4;
+  }
+  const uint8_t marks[4] = {NET_DEFINITE, 0, NET_DEFINITE, NET_DEFINITE};
+  struct net_batch batch = {.layout = layout,
+                            .rows = rows,
+                            .marks = marks,
+                            .count = 4,
+                            .checkpoint = 4,
+                            .bound = NET_BEGINNING};
+  /* What is stored has been there before. */
+  net_triggers_replay(triggers, 3);
+  ck_assert_int_eq(net_access_push(events, &batch), BASE_OK);
+  net_triggers_live(triggers);
+  net_triggers_tell(triggers);
+  ck_assert_str_eq(said(), "?7");
+  for (int i = 0; i < 4; i++) rows[3 * i].i = rows[3 * i + 1].i = 10 + i;
+  batch.checkpoint = 20;
+  ck_assert_int_eq(net_access_push(events, &batch), BASE_OK);
+  ck_assert_str_eq(said(), "");
+  net_triggers_tell(triggers);
+  ck_assert_str_eq(said(), "?4 ?7");
+  net_triggers_tell(triggers);
+  ck_assert_str_eq(said(), "");
+  stop(&machine);
+}
+END_TEST
+
+START_TEST(much_is_asked_for_once) {
+  enum { MANY = 1000 };
+  struct net_triggers *triggers = net_control_triggers(control);
+  struct net_watch_object object = {.domain = "Process", .type = {NET_INTEGER, 8}};
+  struct net_watch watch = {
+      .relation = "R", .objects = &object, .object_count = 1};
+  for (int round = 0; round < 3; round++)
+    for (int64_t i = 0; i < MANY; i++) {
+      object.value.i = i;
+      net_trigger(triggers, &watch, i);
+    }
+  net_triggers_tell(triggers);
+  size_t asked = 0;
+  for (const char *at = base_buffer_text(&program.said); *at; at++) asked += *at == '?';
+  ck_assert_uint_eq(asked, MANY);
+  base_buffer_clear(&program.said);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("control");
   TCase *test = tcase_create("control");
@@ -534,6 +602,8 @@ int main(void) {
   tcase_add_test(test, nothing_is_asked_for_what_cannot_be);
   tcase_add_loop_test(test, costs_are_not_asked_for, 0, 3);
   tcase_add_test(test, samples_at_ticks);
+  tcase_add_test(test, samples_at_events);
+  tcase_add_test(test, much_is_asked_for_once);
   suite_add_tcase(suite, test);
   SRunner *runner = srunner_create(suite);
   srunner_set_tap(runner, "-");

@@ -412,6 +412,47 @@ START_TEST(string_steps) {
 }
 END_TEST
 
+static base_string_id bytes(const char *text, size_t length) {
+  return base_strings_intern(strings, text, length);
+}
+#define BYTES(TEXT) \
+  { .op = NET_OP_STRING, .slot = 1, .s = bytes(TEXT, sizeof(TEXT) - 1) }
+
+START_TEST(bytes_steps) {
+#define GIVES(TEXT, ...)                                    \
+  ck_assert_int_eq(run(PROGRAM(__VA_ARGS__)), NET_EVAL_OK); \
+  ck_assert_uint_eq(result.s, bytes(TEXT, sizeof(TEXT) - 1))
+  GIVES("\0", BYTES("\0\xC3\xA9"), INT(1), OP(BYTES_LEFT));
+  GIVES("\xA9", BYTES("\0\xC3\xA9"), INT(1), OP(BYTES_RIGHT));
+  GIVES("\0\xC3\xA9", BYTES("\0\xC3\xA9"), INT(INT64_MAX), OP(BYTES_RIGHT));
+  GIVES("\xC3", BYTES("\0\xC3\xA9"), INT(2), INT(1), OP(BYTES_SUBSTRING));
+  GIVES("\0", BYTES("\0\xC3"), INT(INT64_MIN), INT(INT64_MAX), OP(BYTES_SUBSTRING), BYTES("\0"),
+        OP(CONCAT));
+  GIVES("", BYTES("\0\xC3"), INT(INT64_MAX), INT(INT64_MAX), OP(BYTES_SUBSTRING));
+  GIVES("00c3a9", BYTES("\0\xC3\xA9"), OP(HEX));
+  GIVES("\\x00c3", BYTES("\0\xC3"), OP_I(HEX, 1));
+  GIVES("\0\xC3", STR("\\x00C3"), OP(UNHEX));
+  GIVES("", STR(""), OP(UNHEX));
+  GIVES("a\xC3\xA9", BYTES("a\xC3\xA9"), OP(BYTES_TO_S));
+  GIVES("\\\\\\x00\\xa9", BYTES("\\\0\xA9"), OP(BYTES_TO_S));
+#undef GIVES
+  ck_assert_int_eq(run(PROGRAM(BYTES("a\0b\0"), OP(BYTES_LENGTH))), NET_EVAL_OK);
+  ck_assert_int_eq(result.i, 4);
+  ck_assert_int_eq(run(PROGRAM(BYTES("a\0b\0"), BYTES("\0b"), OP(BYTES_POSITION))), NET_EVAL_OK);
+  ck_assert_int_eq(result.i, 2);
+  ck_assert_int_eq(run(PROGRAM(STR("0"), OP(UNHEX))), NET_EVAL_HEX);
+  ck_assert_int_eq(run(PROGRAM(STR("0x"), OP(UNHEX))), NET_EVAL_HEX);
+  ck_assert_int_eq(run(PROGRAM(BYTES("a"), INT(-1), OP(BYTES_LEFT))), NET_EVAL_COUNT);
+  ck_assert_int_eq(run(PROGRAM(BYTES("a"), INT(1), INT(-1), OP(BYTES_SUBSTRING))), NET_EVAL_COUNT);
+  for (unsigned high = 0; high < 256; high++) { /* every byte, and back */
+    char byte = (char)high;
+    const struct net_step step = {.op = NET_OP_STRING, .s = bytes(&byte, 1)};
+    ck_assert_int_eq(run(PROGRAM(step, OP(HEX), OP(UNHEX))), NET_EVAL_OK);
+    ck_assert_uint_eq(result.s, bytes(&byte, 1));
+  }
+}
+END_TEST
+
 /* What nobody marks is forgotten: strings that programs make do not pile up. */
 START_TEST(made_strings_are_swept) {
   base_strings_pin_all(strings);
@@ -903,6 +944,7 @@ int main(void) {
   tcase_add_test(cases, errors_count_unless_guarded);
   tcase_add_test(cases, nothing_is_written_on_failure);
   tcase_add_test(cases, string_steps);
+  tcase_add_test(cases, bytes_steps);
   tcase_add_test(cases, made_strings_are_swept);
   tcase_add_test(cases, integer_powers);
   tcase_add_test(cases, moved_instants);

@@ -394,6 +394,8 @@ START_TEST(completion_knows_what_may_come) {
       {"nonsense here ", ""},
       {"nonsense here range ", "of "},
       {"create ", "<name> event period persistent plain sampled traced "},
+      {"create traced R (x = i4) by ", "<domain> "},
+      {"create traced R (x = i4) by x, ", "<domain> "},
       {"retrieve X when A.", "<domain> start stop time "},
       {"define ", "integrity permit view "},
       {"set ", "<name> rule "},

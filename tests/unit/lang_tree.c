@@ -57,9 +57,9 @@ static bool same_names(const struct tql_statement *a, const struct tql_statement
     if (!same_text(a->domains[i].type.text, b->domains[i].type.text)) return false;
   }
   return same_text(a->name.text, b->name.text) && same_text(a->variable.text, b->variable.text) &&
-         same_text(a->member.text, b->member.text) && same_text(a->by.text, b->by.text) &&
-         same_text(a->path, b->path) && same_text(a->topic, b->topic) &&
-         same_text(a->words, b->words) && same_text(a->terminal.text, b->terminal.text) &&
+         same_text(a->member.text, b->member.text) && same_text(a->path, b->path) &&
+         same_text(a->topic, b->topic) && same_text(a->words, b->words) &&
+         same_text(a->terminal.text, b->terminal.text) &&
          same_text(a->day_first.text, b->day_first.text) &&
          same_text(a->day_last.text, b->day_last.text);
 }
@@ -294,7 +294,7 @@ static void random_create(const struct maker *maker, struct tql_statement *state
     statement->domains[i].name = random_name(maker);
     statement->domains[i].type = random_name(maker);
   }
-  if (below(maker, 2) == 0) statement->by = random_name(maker);
+  random_names(maker, statement, 0);
 }
 
 static void random_copy(const struct maker *maker, struct tql_statement *statement) {

@@ -2258,6 +2258,27 @@ static const char golden_load_final[] =
     "clock-samples: 1 relation sampled when a clock ticks\n"
     "access-control: 1 access node asks only for what may count\n";
 
+static const char golden_load_at_events_triggered[] =
+    "load_at_events_triggered\n"
+    "   1  access           Alarm: A.Process\n"
+    "   2  access      1    Load: L.Process, L.Load; watched: all, sampled at each row: Process of A.Process\n"
+    "   3  join        2 1  overlap, L.Process = A.Process; hash L.Process = A.Process  [overlap: tuples valid at the checkpoint or after]\n"
+    "   4  projection  3    at A.at: Load = L.Load\n"
+    "2 access nodes, 2 operator nodes\n"
+    "joins: 1 join from 1 selection, 1 hash key\n"
+    "triggered-samples: 1 relation sampled when events happen\n";
+
+static const char golden_load_at_events_final[] =
+    "load_at_events_final\n"
+    "   1  access           Alarm: A.Process\n"
+    "   2  access      1    Load: L.Process, L.Load; watched: all, sampled at each row: Process of A.Process\n"
+    "   3  join        2 1  overlap, L.Process = A.Process; hash L.Process = A.Process  [overlap: tuples valid at the checkpoint or after]\n"
+    "   4  projection  3    at A.at: Load = L.Load\n"
+    "2 access nodes, 2 operator nodes\n"
+    "joins: 1 join from 1 selection, 1 hash key\n"
+    "unused-domains: 4 domains dropped\n"
+    "triggered-samples: 1 relation sampled when events happen\n";
+
 static const char golden_load_since_samples[] =
     "load_since_samples\n"
     "   1  access                   Load: L.Process, L.Load; watched: all\n"

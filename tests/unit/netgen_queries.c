@@ -40,7 +40,12 @@ static const struct ng_relation *relation(const char *name, enum ng_relation_kin
   if (kind == NG_REL_TRACED || kind == NG_REL_SAMPLED) {
     result->records = net_layout_new(nq_arena, NET_EVENT, fields, count);
   }
-  result->by = by;
+  if (by >= 0) {
+    uint32_t *fields_of_key = BASE_NEW_ARRAY(nq_arena, 1, uint32_t);
+    *fields_of_key = (uint32_t)by;
+    result->by = (struct net_key){fields_of_key, 1};
+  }
+  ng_set_entity(nq_arena, result);
   return result;
 }
 
@@ -108,7 +113,6 @@ const struct ng_relation *nq_clock(int64_t every) {
   *result = (struct ng_relation){.name = "Clock",
                                  .kind = NG_REL_CLOCK,
                                  .layout = net_layout_new(nq_arena, NET_EVENT, NULL, 0),
-                                 .by = -1,
                                  .every = every};
   return result;
 }
@@ -142,6 +146,17 @@ const struct ng_query *nq_load_at_ticks(void) {
   return nq_finish(load_when_clock_ticks(), NET_EVENT);
 }
 
+const struct ng_query *nq_load_at_events(void) {
+  struct net_field fields[] = {{.name = "Process", .type = {NET_INTEGER, 4}}};
+  const struct ng_relation *relations[] = {nq_load(),
+                                           relation("Alarm", NG_REL_EVENT, fields, 1, -1)};
+  static const char *const names[] = {"L", "A"};
+  struct ng_query *query = nq_query("Alarmed", 2, names, relations);
+  nq_target(query, "Load", nq_domain(query, 0, "Load"));
+  query->where = nq_binary(NG_EQ, nq_domain(query, 0, "Process"), nq_domain(query, 1, "Process"));
+  return nq_finish(query, NET_EVENT);
+}
+
 const struct ng_query *nq_load_since(void) {
   struct ng_query *query = load_when_clock_ticks();
   query->at = nq_start(nq_variable(query, 0));
@@ -150,8 +165,8 @@ const struct ng_query *nq_load_since(void) {
 
 const struct ng_relation *nq_derived(const struct ng_query *query) {
   struct ng_relation *result = BASE_NEW(nq_arena, struct ng_relation);
-  *result = (struct ng_relation){
-      .name = query->name, .kind = NG_REL_DERIVED, .layout = query->layout, .by = -1};
+  *result =
+      (struct ng_relation){.name = query->name, .kind = NG_REL_DERIVED, .layout = query->layout};
   return result;
 }
 

@@ -34,6 +34,7 @@ const struct ng_relation *nq_clock(int64_t every);
 const struct ng_query *nq_stop_running(bool at_start);
 /* Load of the processes 3 and 5 when Clock(10) ticks. */
 const struct ng_query *nq_load_at_ticks(void);
+const struct ng_query *nq_load_at_events(void);
 /* Since when those had been what they are. */
 const struct ng_query *nq_load_since(void);
 /* The derived relation that QUERY defines. */

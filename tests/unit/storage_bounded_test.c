@@ -13,8 +13,10 @@
 
 #define SECOND INT64_C(1000000000)
 
-static const struct st_domain domains[] = {
-    {"name", {NET_STRING, 8}}, {"number", {NET_INTEGER, 8}}, {"flag", {NET_BOOL, 1}}};
+static const struct st_domain domains[] = {{"name", {NET_STRING, 8}},
+                                           {"number", {NET_INTEGER, 8}},
+                                           {"flag", {NET_BOOL, 1}},
+                                           {"key", {NET_BYTES, 0}}};
 static const enum st_kind kinds[] = {ST_EVENT, ST_PERIOD, ST_TRACED};
 
 static struct base_random dice;
@@ -25,6 +27,13 @@ static int64_t below(int64_t limit) {
 
 static base_string_id some_name(void) {
   return text(base_arena_printf(arena, "it's %d", (int)below(6)));
+}
+
+/* Among them none, zeros and what is no UTF-8; of some there are texts with the same bytes. */
+static base_string_id some_key(void) {
+  static const char keys[] = "it's 1\0\xff\0";
+  size_t first = (size_t)below(9);
+  return base_strings_intern(strings, keys + first, (size_t)below((int64_t)(10 - first)));
 }
 
 static net_chronon some_time(void) {
@@ -52,14 +61,16 @@ static void make_row(enum st_kind kind, union net_slot *row) {
   domain[0].s = some_name();
   domain[1].i = below(10) - 5;
   domain[2].i = below(2);
+  domain[3].s = some_key();
 }
 
 static struct st_relation relation_of(enum st_kind kind) {
+  static const uint32_t key[] = {1};
   return (struct st_relation){.name = "R",
                               .kind = kind,
                               .domains = domains,
                               .domain_count = LENGTH(domains),
-                              .by = kind == ST_TRACED ? 1 : -1,
+                              .by = {key, kind == ST_TRACED},
                               .checkpoint = NET_BEGINNING};
 }
 
@@ -79,7 +90,10 @@ static void fill(struct st_database *database, const struct st_relation *relatio
 
 static struct net_wanted some_values(void) {
   struct net_type integer = {NET_INTEGER, 8}, string = {NET_STRING, 8}, flag = {NET_BOOL, 1};
-  switch (below(4)) {
+  struct net_type bytes = {NET_BYTES, 0};
+  switch (below(5)) {
+    case 4:
+      return net_wanted_value(arena, "key", bytes, (union net_slot){.s = some_key()});
     case 0:
       return net_wanted_value(arena, "NAME", string, (union net_slot){.s = some_name()});
     case 1:
@@ -213,7 +227,7 @@ START_TEST(the_last_minute) {
   for (int64_t i = 0; i < 10800; i++) {
     net_chronon start = i * SECOND, stop = i == 77 ? NET_FOREVER : start + 3 * SECOND;
     union net_slot row[] = {{.i = start},      {.i = start},   {.i = stop}, {.i = stop},
-                            {.s = text("it")}, {.i = i % 100}, {.i = 0}};
+                            {.s = text("it")}, {.i = i % 100}, {.i = 0},   {.s = text("")}};
     net_rows_add_copy(&rows, row, NET_DEFINITE);
   }
   ok(st_begin(database));
@@ -347,7 +361,8 @@ START_TEST(a_replay_walks_nothing) {
                                {.i = (i + 1) * SECOND},
                                {.s = text("it")},
                                {.i = i % 100},
-                               {.i = 0}};
+                               {.i = 0},
+                               {.s = text("")}};
     if (i == 3990 && relation.kind == ST_PERIOD) {
       period[2].i = NET_OPEN;
       period[3].i = NET_FOREVER;

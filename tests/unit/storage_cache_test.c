@@ -20,7 +20,7 @@ static const struct st_relation traced = {.name = "T",
                                           .kind = ST_TRACED,
                                           .domains = domains,
                                           .domain_count = LENGTH(domains),
-                                          .by = 2,
+                                          .by = {(const uint32_t[]){2}, 1},
                                           .checkpoint = NET_BEGINNING};
 
 enum { WITH, WITHOUT, BOTH };
@@ -135,7 +135,8 @@ static void take_entity(struct world *world) {
   for (int i = 0; i < BOTH; i++) {
     struct net_rows taken;
     net_rows_init(&taken, world->layouts[0]);
-    ok(st_take_entities(world->databases[i], "T", world->layouts[0], 2, &value, 1, from, &taken));
+    ok(st_take_entities(world->databases[i], "T", world->layouts[0], &traced.by, &value, 1, from,
+                        &taken));
     net_rows_done(&taken);
   }
 }

@@ -13,7 +13,6 @@ static const struct st_relation many = {.name = "Many",
                                         .kind = ST_PERIOD,
                                         .domains = many_domains,
                                         .domain_count = 4,
-                                        .by = -1,
                                         .checkpoint = NET_FOREVER};
 
 static void fill(union net_slot *row, int64_t start, int64_t stop, int64_t x, const char *s) {
@@ -59,7 +58,7 @@ END_TEST
 
 START_TEST(events_without_domains) {
   static const struct st_relation bare = {
-      .name = "Bare", .kind = ST_EVENT, .by = -1, .checkpoint = NET_FOREVER};
+      .name = "Bare", .kind = ST_EVENT, .checkpoint = NET_FOREVER};
   struct st_database *database = open_at(path);
   struct net_layout *layout = layout_of(&bare, false);
   union net_slot row[2] = {{.i = 3}, {.i = 4}}, other[2] = {{.i = 3}, {.i = 5}};
@@ -229,12 +228,12 @@ END_TEST
 
 /* The table that was there before version 4, and was never written. */
 /* What version 6 added. */
-#define NO_LOG "DROP TABLE tq_log; DROP TABLE tq_keep; DROP TABLE tq_alike;"
+#define NO_LOG "DROP TABLE tq_log; DROP TABLE tq_keep;"
 
 /* What version 5 added. */
 #define NO_SOURCES                                                                           \
   "DROP TABLE tq_source; DROP TABLE tq_pipe; DROP TABLE tq_loss; DROP TABLE tq_description;" \
-  "DROP TABLE tq_announced;" NO_LOG
+  "DROP TABLE tq_announced;" NO_LOG NO_KEYS
 
 #define OLD_NODE_STATS                                                                            \
   "DROP TABLE tq_node_stats; CREATE TABLE tq_node_stats (query TEXT NOT NULL COLLATE NOCASE, "    \
@@ -428,6 +427,39 @@ START_TEST(a_file_of_the_third_version) {
 }
 END_TEST
 
+/* Before version 9 a key was one domain. */
+START_TEST(a_file_of_the_eighth_version) {
+  static const uint32_t key[] = {1};
+  static const struct st_domain xy[] = {{"x", {NET_INTEGER, 4}}, {"y", {NET_INTEGER, 4}}};
+  static const struct st_relation traced = {.name = "T",
+                                            .kind = ST_TRACED,
+                                            .domains = xy,
+                                            .domain_count = 2,
+                                            .by = {key, 1},
+                                            .checkpoint = NET_BEGINNING};
+  struct st_relation *all;
+  size_t count_of_all;
+  struct st_database *database = open_at(path);
+  create(database, &event_e);
+  create(database, &traced);
+  st_close(database);
+  outside(path, NO_KEYS "PRAGMA user_version=8");
+  ck_assert_str_eq(outside(path, "SELECT by_domain FROM tq_relation WHERE name = 'T'"), "1");
+  for (int written = 0; written < 2; written++) {
+    database = written ? open_at(path) : open_reader(path);
+    ok(st_relations(database, arena, &all, &count_of_all));
+    ck_assert_uint_eq(count_of_all, 2);
+    ck_assert(!all[0].unusable && !all[1].unusable && all[0].by.count == 0);
+    ck_assert(all[1].by.count == 1 && all[1].by.fields[0] == 1);
+    st_close(database);
+  }
+  ck_assert_str_eq(outside(path,
+                           "PRAGMA user_version; SELECT name FROM tq_domain"
+                           " WHERE key_place = 0"),
+                   "9\ny");
+}
+END_TEST
+
 START_TEST(a_file_of_the_fourth_version) {
   struct st_source *sources;
   struct st_announced *announced;
@@ -496,6 +528,7 @@ int main(void) {
   tcase_add_test(tests, a_file_of_the_second_version);
   tcase_add_test(tests, a_file_of_the_third_version);
   tcase_add_test(tests, a_file_of_the_fourth_version);
+  tcase_add_test(tests, a_file_of_the_eighth_version);
   tcase_add_test(tests, figures_of_nodes);
   suite_add_tcase(suite, tests);
   SRunner *runner = srunner_create(suite);

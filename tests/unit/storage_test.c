@@ -18,11 +18,8 @@ static const struct st_domain all_types[] = {
 };
 
 static void check_round_trip(const char *where) {
-  const struct st_relation relation = {.name = "All",
-                                       .kind = ST_PERIOD,
-                                       .domains = all_types,
-                                       .domain_count = LENGTH(all_types),
-                                       .by = -1};
+  const struct st_relation relation = {
+      .name = "All", .kind = ST_PERIOD, .domains = all_types, .domain_count = LENGTH(all_types)};
   struct st_database *database = open_at(where);
   create(database, &relation);
   struct net_layout *layout = layout_of(&relation, false);
@@ -126,7 +123,6 @@ START_TEST(temporal_values_and_field_subsets) {
                                        .kind = ST_DERIVED_PERIOD,
                                        .domains = domains,
                                        .domain_count = 3,
-                                       .by = -1,
                                        .definition = "retrieve D ()",
                                        .inputs = inputs,
                                        .input_count = 2};
@@ -252,7 +248,7 @@ END_TEST
 START_TEST(domains_called_rowid) {
   const struct st_domain domains[] = {
       {"RowId", {NET_INTEGER, 8}}, {"oid", {NET_INTEGER, 8}}, {"_rowid_", {NET_INTEGER, 8}}};
-  struct st_relation relation = {.name = "P", .kind = ST_PERIOD, .domains = domains, .by = -1};
+  struct st_relation relation = {.name = "P", .kind = ST_PERIOD, .domains = domains};
   struct st_database *database = open_at(path);
   for (relation.domain_count = 0; relation.domain_count <= 3; relation.domain_count++) {
     const struct net_layout *layout = layout_of(&relation, false);
@@ -378,7 +374,7 @@ static const struct st_relation traced_t = {.name = "T",
                                             .kind = ST_TRACED,
                                             .domains = traced_domains,
                                             .domain_count = 2,
-                                            .by = 0,
+                                            .by = {(const uint32_t[]){0}, 1},
                                             .checkpoint = NET_BEGINNING};
 
 START_TEST(records_of_a_traced_relation) {
@@ -454,7 +450,8 @@ START_TEST(entities_are_taken_out) {
   const union net_slot values[] = {{.s = text("b")}, {.s = text("nobody")}, {.s = text("e")}};
   for (int again = 0; again < 2; again++) {
     net_rows_init(&found, period);
-    ok(st_take_entities(database, "t", period, 0, values, LENGTH(values), NET_BEGINNING, &found));
+    ok(st_take_entities(database, "t", period, &traced_t.by, values, LENGTH(values), NET_BEGINNING,
+                        &found));
     ck_assert_uint_eq(found.count, again ? 0 : 40);
     for (size_t i = 0; i < found.count; i++) {
       const union net_slot *row = net_rows_row(&found, i);
@@ -493,25 +490,22 @@ START_TEST(the_catalogue_comes_back) {
        .kind = ST_EVENT,
        .domains = all_types,
        .domain_count = LENGTH(all_types),
-       .by = -1,
        .checkpoint = NET_BEGINNING},
       {.name = "a \"b\" 'c'\xc3\xa4",
        .kind = ST_TRACED,
        .domains = all_types,
        .domain_count = 3,
-       .by = 2,
+       .by = {(const uint32_t[]){2, 0}, 2},
        .checkpoint = 12},
       {.name = "select",
        .kind = ST_SNAPSHOT,
        .domains = NULL,
        .domain_count = 0,
-       .by = -1,
        .checkpoint = NET_FOREVER},
       {.name = "Der",
        .kind = ST_DERIVED_EVENT,
        .domains = x_domain,
        .domain_count = 1,
-       .by = -1,
        .definition = "retrieve Der (x = \"it's\")\nat 3",
        .inputs = inputs,
        .input_count = 2},
@@ -521,8 +515,7 @@ START_TEST(the_catalogue_comes_back) {
   for (size_t i = 0; i < LENGTH(relations); i++) ok(st_create(database, &relations[i]));
   ok(st_set_origin(database, "DER", -77));
   ok(st_net(database)->class->checkpoint(st_net(database), "ZZ", 99));
-  ck_assert_int_eq(st_create(database, &(struct st_relation){.name = "SELECT", .by = -1}),
-                   BASE_USER);
+  ck_assert_int_eq(st_create(database, &(struct st_relation){.name = "SELECT"}), BASE_USER);
   ck_assert_int_eq((int)diags.items[0].number, MSG_NAME_EXISTS);
   base_diag_sink_clear(&diags);
   ok(st_commit(database));
@@ -536,7 +529,9 @@ START_TEST(the_catalogue_comes_back) {
   for (size_t i = 0; i < found_count; i++) {
     ck_assert_str_eq(found[i].name, relations[i].name);
     ck_assert_int_eq(found[i].kind, relations[i].kind);
-    ck_assert_int_eq(found[i].by, relations[i].by);
+    ck_assert_uint_eq(found[i].by.count, relations[i].by.count);
+    for (size_t k = 0; k < found[i].by.count; k++)
+      ck_assert_uint_eq(found[i].by.fields[k], relations[i].by.fields[k]);
     ck_assert(found[i].checkpoint == (i == 0 ? 99 : relations[i].checkpoint));
     ck_assert_uint_eq(found[i].domain_count, relations[i].domain_count);
     for (size_t d = 0; d < found[i].domain_count; d++) {
@@ -587,7 +582,7 @@ START_TEST(wide_relations) {
   for (int i = 0; i <= DOMAINS; i++)
     domains[i] = (struct st_domain){base_arena_printf(arena, "d%d", i), {NET_INTEGER, 8}};
   struct st_relation wide = {
-      .name = "Wide", .kind = ST_PERIOD, .domains = domains, .domain_count = DOMAINS + 1, .by = -1};
+      .name = "Wide", .kind = ST_PERIOD, .domains = domains, .domain_count = DOMAINS + 1};
   struct st_database *database = open_at(path);
   ok(st_begin(database));
   ck_assert_int_eq(st_create(database, &wide), BASE_SYSTEM);
@@ -866,11 +861,8 @@ END_TEST
 
 START_TEST(feeds_and_pending_records) {
   struct st_database *database = open_at(path);
-  const struct st_relation relation = {.name = "All",
-                                       .kind = ST_EVENT,
-                                       .domains = all_types,
-                                       .domain_count = LENGTH(all_types),
-                                       .by = -1};
+  const struct st_relation relation = {
+      .name = "All", .kind = ST_EVENT, .domains = all_types, .domain_count = LENGTH(all_types)};
   struct net_layout *layout = layout_of(&relation, false);
   create(database, &relation);
   bool found = true;

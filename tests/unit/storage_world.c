@@ -159,13 +159,11 @@ const struct st_relation event_e = {.name = "E",
                                     .kind = ST_EVENT,
                                     .domains = x_domain,
                                     .domain_count = 1,
-                                    .by = -1,
                                     .checkpoint = NET_BEGINNING};
 const struct st_relation period_p = {.name = "P",
                                      .kind = ST_PERIOD,
                                      .domains = x_domain,
                                      .domain_count = 1,
-                                     .by = -1,
                                      .checkpoint = NET_BEGINNING};
 
 void create(struct st_database *database, const struct st_relation *relation) {

@@ -26,6 +26,7 @@ START_TEST(types_in_any_case) {
   struct net_type type;
   ck_assert(net_type_parse("TeXt", &type) && type.base == NET_STRING && type.width == 0);
   ck_assert(net_type_parse("C12", &type) && type.base == NET_STRING && type.width == 12);
+  ck_assert(net_type_parse("Bytes", &type) && type.base == NET_BYTES && type.width == 0);
   ck_assert(net_type_parse("I8", &type) && type.base == NET_INTEGER && type.width == 8);
 }
 END_TEST

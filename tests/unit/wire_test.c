@@ -289,6 +289,39 @@ START_TEST(records_come_back) {
 }
 END_TEST
 
+/* Bytes are any, and no id of a name, however long they say they are. */
+START_TEST(bytes_come_back) {
+  static const uint8_t one_of_bytes[] = {SN_DOMAIN_BYTES};
+  static const char some[] = {'\0', '\x80', '\xff', '\0'};
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  unsigned char *copy;
+  struct sn_message_event_record head = {.relation = 3};
+  size_t at = sn_begin_event_record(&out, 5, &head);
+  struct sn_record_head one = {.marks = SN_MARK_DEFINITE, .start_lo = 10, .start_hi = 10};
+  sn_put_record_head(&out, &one);
+  sn_put_string(&out, sn_string_from(some, sizeof some));
+  sn_put_record_head(&out, &one);
+  sn_put_name_id(&out, 4);
+  sn_put_i64(&out, 0);
+  ck_assert(sn_event_record_end(&out, at, 2));
+  struct sn_message message = message_in(&out, &copy);
+  struct sn_message_event_record event;
+  struct sn_records records;
+  struct sn_record_head found;
+  struct sn_datum value;
+  ck_assert(sn_get_event_record(&message, &event));
+  sn_records_start(&records, &event);
+  ck_assert(sn_records_next(&records, &found));
+  ck_assert(sn_records_values(&records, &found, one_of_bytes, 1, &value));
+  ck_assert(!value.is_name_id && value.text.length == sizeof some);
+  ck_assert_mem_eq(value.text.bytes, some, sizeof some);
+  ck_assert(sn_records_next(&records, &found));
+  ck_assert(!sn_records_values(&records, &found, one_of_bytes, 1, &value));
+  free(copy);
+  base_buffer_done(&out);
+}
+END_TEST
+
 /* Any single byte changed, and any number of bytes cut off: read or refused, never beyond. */
 START_TEST(damaged_records) {
   struct base_buffer out = BASE_BUFFER_EMPTY;
@@ -358,6 +391,7 @@ int main(void) {
   tcase_add_test(tests, reports_have_the_cells_that_they_say);
   tcase_add_test(tests, too_long_is_not_written);
   tcase_add_test(tests, records_come_back);
+  tcase_add_test(tests, bytes_come_back);
   tcase_add_test(tests, damaged_records);
   tcase_add_test(tests, objects_and_domains);
   suite_add_tcase(suite, tests);

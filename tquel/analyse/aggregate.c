@@ -130,7 +130,7 @@ static bool check_shape(const struct tql_binder *binder, const struct tql_expr *
 /* ---- argument ---- */
 
 static bool fits(enum net_aggregate_function function, struct net_type type) {
-  bool text = type.base == NET_STRING || type.base == NET_NAME;
+  bool text = net_type_is_interned(type.base);
   switch (function) {
     case NET_AGG_COUNT:
     case NET_AGG_ANY:

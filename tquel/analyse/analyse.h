@@ -23,8 +23,8 @@ enum tql_compensate {
   TQL_COMPENSATE_GIVEN,    /* by the settings' costs */
 };
 
-/* Settings of a session that stay with what is defined under them: those that change meanings, and what a
- * standing query may cost (the others are the session's own business). */
+/* Settings of a session that stay with what is defined under them: those that change meanings, what a
+ * standing query may cost, and whether it tells of losses (the others are the session's own business). */
 struct tql_settings {
   bool coverage; /* set parallel coverage */
   enum ng_sequence sequence;
@@ -36,6 +36,7 @@ struct tql_settings {
   enum tql_compensate compensate;
   const struct tql_costs *costs; /* set compensate "RELATION COST, ..." */
   bool unbounded_allowed;        /* set unbounded allowed */
+  bool losses_ignored;           /* set losses ignored */
 };
 
 /* The word of `set sequence` for it; false: there is none of this NAME (in any case). */
@@ -60,6 +61,9 @@ struct tql_scope {
   /* Set compensate on: adds the relations that sensors fill, with what their records cost as far as that
    * is known, else 0, to RET, whose memory is from ARENA. May be NULL. */
   void (*costs)(void *context, struct base_arena *arena, struct tql_costs *ret);
+  /* The relation that says how far time has come, for clocks alone (ng_variable.paces); NULL after a diagnostic.
+   * May itself be NULL: then these are refused. */
+  const struct ng_relation *(*time_passed)(void *context);
   const struct tql_variable *variables;
   size_t variable_count;
   const struct tql_settings *settings;

@@ -66,6 +66,10 @@ const struct ng_expr *tql_assigned(struct tql_binder *binder, const struct tql_b
                     tql_type_words(field->type), tql_type_words(expr->type));
     if (field->type.base == NET_INTEGER && expr->type.base == NET_FLOAT)
       tql_set_hint(diag, "i8(...) makes an integer of a float");
+    else if (field->type.base == NET_BYTES && is_text(expr->type))
+      tql_set_hint(diag, "bytes(...) are the bytes of a string; x'00ff' is a constant of bytes");
+    else if (is_text(field->type) && expr->type.base == NET_BYTES)
+      tql_set_hint(diag, "text(...) makes a string of bytes, hex(...) their digits");
     binder->failed = true;
     return NULL;
   }

@@ -17,7 +17,7 @@ static bool bind_domain(const struct tql_analysis *analysis, const struct tql_st
   fields[index].name = domain->name.text;
   if (!net_type_parse(domain->type.text, &fields[index].type)) {
     base_report_hint(analysis->diags, MSG_UNKNOWN_TYPE, analysis->source, &domain->type.range,
-                     "the types are i1 i2 i4 i8 f4 f8 cN (as c20) text bool name",
+                     "the types are i1 i2 i4 i8 f4 f8 cN (as c20) text bytes bool name",
                      "there is no type %s", domain->type.text);
     return false;
   }
@@ -30,28 +30,45 @@ static bool bind_domain(const struct tql_analysis *analysis, const struct tql_st
   return fits;
 }
 
+/* The domains that by lists, each once. */
+static bool bind_key(const struct tql_analysis *analysis, const struct tql_statement *statement,
+                     const struct ng_relation *shown, struct net_key *ret) {
+  uint32_t *fields = BASE_NEW_ARRAY(analysis->arena, statement->name_count, uint32_t);
+  *ret = (struct net_key){fields, 0};
+  for (size_t i = 0; i < statement->name_count; i++) {
+    const struct tql_name *name = &statement->names[i];
+    int field = tql_find_domain(analysis, shown, shown->layout, name);
+    if (field < 0) return false;
+    if (net_key_has(ret, (uint32_t)field)) {
+      base_report(analysis->diags, MSG_KEY_TWICE, analysis->source, &name->range,
+                  "by names the domain %s twice", name->text);
+      return false;
+    }
+    fields[ret->count++] = (uint32_t)field;
+  }
+  return true;
+}
+
 static bool bind_by(const struct tql_analysis *analysis, const struct tql_statement *statement,
-                    const struct ng_relation *shown, int *ret) {
+                    const struct ng_relation *shown, struct net_key *ret) {
   bool traced = statement->relation_kind == TQL_TRACED;
-  bool has = traced || statement->relation_kind == TQL_SAMPLED;
-  *ret = -1;
-  if (!statement->by.text && !has) return true;
-  if (!statement->by.text) {
+  bool has = traced || statement->relation_kind == TQL_SAMPLED, given = statement->name_count > 0;
+  if (!given && !has) return true;
+  if (!given) {
     const char *kind = traced ? "traced" : "sampled";
     struct base_diag *diag =
         base_report(analysis->diags, MSG_CLAUSES, analysis->source, &statement->range,
                     "by says whose records they are; a %s relation needs it", kind);
-    tql_set_hint(diag, "write: create %s NAME (...) by DOMAIN", kind);
+    tql_set_hint(diag, "write: create %s NAME (...) by DOMAIN, ...", kind);
     return false;
   }
   if (!has) {
-    base_report_hint(analysis->diags, MSG_CLAUSES, analysis->source, &statement->by.range,
-                     "write: create traced NAME (...) by DOMAIN",
+    base_report_hint(analysis->diags, MSG_CLAUSES, analysis->source, &statement->names[0].range,
+                     "write: create traced NAME (...) by DOMAIN, ...",
                      "by belongs to traced and sampled relations");
     return false;
   }
-  *ret = tql_find_domain(analysis, shown, shown->layout, &statement->by);
-  return *ret >= 0;
+  return bind_key(analysis, statement, shown, ret);
 }
 
 static enum ng_relation_kind kind_of(enum tql_relation_kind kind) {

@@ -172,7 +172,7 @@ static void print_ranges(struct base_buffer *out, const struct rewriter *rewrite
                          const struct ng_query *query) {
   for (size_t i = 0; i < query->variable_count; i++) {
     const struct ng_variable *variable = &query->variables[i];
-    if (variable->costs) continue;
+    if (variable->costs || variable->paces) continue;
     struct tql_statement range = {.kind = TQL_S_RANGE,
                                   .variable.text = variable->name,
                                   .name.text = variable->relation->name,
@@ -220,6 +220,7 @@ static void print_settings(struct base_buffer *out, const struct rewriter *rewri
     print_set(out, "averaging origin", new_time(rewriter, settings->averaging_origin));
   if (stands && settings->unbounded_allowed)
     print_set(out, "unbounded", new_word(rewriter, "allowed"));
+  if (stands && settings->losses_ignored) print_set(out, "losses", new_word(rewriter, "ignored"));
 }
 
 static void print_compensate(struct base_buffer *out, const struct rewriter *rewriter,
@@ -260,6 +261,7 @@ void tql_scope_text(struct base_arena *arena, const struct tql_scope *scope,
   print_set(out, "unit", new_distance(&rewriter, settings->unit));
   print_compensate(out, &rewriter, settings);
   if (settings->unbounded_allowed) print_set(out, "unbounded", new_word(&rewriter, "allowed"));
+  if (settings->losses_ignored) print_set(out, "losses", new_word(&rewriter, "ignored"));
 }
 
 char *tql_definition_text(struct base_arena *arena, const struct tql_scope *scope,

@@ -14,10 +14,10 @@ enum shape {
   TWO_INTEGERS, /* an integer */
   TO_TYPE,      /* one number, string or bool; the function's type */
   OF_SCALAR,    /* one value that has a text; a string */
-  OF_STRING,    /* one string; an integer */
-  TWO_STRINGS,  /* a string */
-  PART,         /* a string and how many of its characters; a string */
-  OF_TEXTS,     /* as .takes says: s a string, i an integer */
+  OF_STRING,    /* one string, or bytes; an integer */
+  TWO_STRINGS,  /* a string, or bytes */
+  PART,         /* a string and how many of its characters, or bytes and how many; of its type */
+  OF_TEXTS,     /* as .takes says: s a string, b bytes, e either, i an integer */
   OF_VARIABLE,  /* duration */
   OF_SPAN,      /* a temporal expression: an integer */
   OF_EVENT,     /* a temporal expression that is an event: an integer */
@@ -38,6 +38,7 @@ static const struct function functions[] = {
     {"abs", KEEP_NUMBER, NG_ABS, NET_INTEGER, 8, 0, NULL},
     {"ascii", OF_SCALAR, NG_ASCII, NET_STRING, 0, 0, NULL},
     {"atan", TO_FLOAT, NG_ATAN, NET_FLOAT, 8, 0, NULL},
+    {"bytes", OF_TEXTS, NG_CONVERT, NET_BYTES, 0, 0, "e"},
     {"capture", OF_REGULAR, NG_CAPTURE, NET_STRING, 0, 0, "ssi"},
     {"chronon", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 0, NULL},
     {"chronon_hi", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 2, NULL},
@@ -50,6 +51,7 @@ static const struct function functions[] = {
     {"f8", TO_TYPE, NG_CONVERT, NET_FLOAT, 8, 0, NULL},
     {"float4", TO_TYPE, NG_CONVERT, NET_FLOAT, 4, 0, NULL},
     {"float8", TO_TYPE, NG_CONVERT, NET_FLOAT, 8, 0, NULL},
+    {"hex", OF_TEXTS, NG_HEX, NET_STRING, 0, 0, "b"},
     {"i1", TO_TYPE, NG_CONVERT, NET_INTEGER, 1, 0, NULL},
     {"i2", TO_TYPE, NG_CONVERT, NET_INTEGER, 2, 0, NULL},
     {"i4", TO_TYPE, NG_CONVERT, NET_INTEGER, 4, 0, NULL},
@@ -64,7 +66,7 @@ static const struct function functions[] = {
     {"lower", OF_TEXTS, NG_LOWER, NET_STRING, 0, 0, "s"},
     {"matches", OF_REGULAR, NG_FINDS, NET_BOOL, 0, 0, "ss"},
     {"mod", TWO_INTEGERS, NG_MOD, NET_INTEGER, 8, 0, NULL},
-    {"position", OF_TEXTS, NG_POSITION, NET_INTEGER, 8, 0, "ss"},
+    {"position", OF_TEXTS, NG_POSITION, NET_INTEGER, 8, 0, "ee"},
     {"right", PART, NG_RIGHT, NET_STRING, 0, 0, NULL},
     {"sin", TO_FLOAT, NG_SIN, NET_FLOAT, 8, 0, NULL},
     {"span", OF_SPAN, NG_SPAN, NET_INTEGER, 8, 0, NULL},
@@ -73,8 +75,10 @@ static const struct function functions[] = {
     {"split", OF_TEXTS, NG_SPLIT, NET_STRING, 0, 0, "ssi"},
     {"sqrt", TO_FLOAT, NG_SQRT, NET_FLOAT, 8, 0, NULL},
     {"substitute", OF_TEXTS, NG_SUBSTITUTE, NET_STRING, 0, 0, "sss"},
-    {"substring", OF_TEXTS, NG_SUBSTRING, NET_STRING, 0, 0, "sii"},
+    {"substring", OF_TEXTS, NG_SUBSTRING, NET_STRING, 0, 0, "eii"},
+    {"text", OF_TEXTS, NG_CONVERT, NET_STRING, 0, 0, "e"},
     {"trim", OF_TEXTS, NG_TRIM, NET_STRING, 0, 0, "s"},
+    {"unhex", OF_TEXTS, NG_UNHEX, NET_BYTES, 0, 0, "s"},
     {"upper", OF_TEXTS, NG_UPPER, NET_STRING, 0, 0, "s"},
 };
 
@@ -101,6 +105,8 @@ static const struct {
 } synonyms[] = {
     {"average", "avg"},
     {"char_length", "length"},
+    {"decode", "unhex"},
+    {"encode", "hex"},
     {"first_value", "first"},
     {"indexof", "position"},
     {"instr", "position"},
@@ -111,6 +117,7 @@ static const struct {
     {"percentile", "quantile"},
     {"percentile_cont", "quantile"},
     {"percentile_disc", "quantile_of"},
+    {"octet_length", "length"},
     {"pow", "**"},
     {"regexp_extract", "capture"},
     {"regexp_like", "matches"},
@@ -194,6 +201,24 @@ static bool is_text(struct net_type type) {
   return type.base == NET_STRING || type.base == NET_NAME;
 }
 
+/* The same of an argument that KIND stands for. */
+static bool takes_kind(char kind, struct net_type type, const char **ret_words) {
+  switch (kind) {
+    case 's':
+      *ret_words = "a string";
+      return is_text(type);
+    case 'b':
+      *ret_words = "bytes";
+      return type.base == NET_BYTES;
+    case 'e':
+      *ret_words = "a string or bytes";
+      return net_type_is_interned(type.base);
+    default:
+      *ret_words = "an integer";
+      return type.base == NET_INTEGER;
+  }
+}
+
 /* What argument INDEX of FUNCTION may be, and the words for it. */
 static bool takes(const struct function *function, size_t index, struct net_type type,
                   const char **ret_words) {
@@ -205,38 +230,59 @@ static bool takes(const struct function *function, size_t index, struct net_type
       *ret_words = "a number, a string or a bool";
       return tql_type_is_number(type) || is_text(type) || type.base == NET_BOOL;
     case OF_SCALAR:
-      *ret_words = "a number, a string, a bool or a name";
+      *ret_words = "a number, a string, a bool, a name or bytes";
       return type.base != NET_TEMPORAL && type.base != NET_INSTANT;
     case PART:
-      *ret_words = index == 0 ? "a string first" : "an integer second";
-      return index == 0 ? is_text(type) : type.base == NET_INTEGER;
+      *ret_words = index == 0 ? "a string or bytes first" : "an integer second";
+      return index == 0 ? net_type_is_interned(type.base) : type.base == NET_INTEGER;
     case OF_TEXTS:
     case OF_REGULAR:
-      *ret_words = function->takes[index] == 's' ? "a string" : "an integer";
-      return function->takes[index] == 's' ? is_text(type) : type.base == NET_INTEGER;
+      return takes_kind(function->takes[index], type, ret_words);
     case OF_STRING:
-      *ret_words = "a string";
-      return is_text(type);
+      *ret_words = "a string or bytes";
+      return net_type_is_interned(type.base);
     case TWO_STRINGS:
-      *ret_words = "strings";
-      return is_text(type);
+      *ret_words = "strings or bytes";
+      return net_type_is_interned(type.base);
     default:
       *ret_words = "a number";
       return tql_type_is_number(type);
   }
 }
 
+/* How a value of TYPE becomes what argument INDEX of FUNCTION is to be, if that is a string or bytes; or NULL. */
+static const char *argument_hint(const struct function *function, size_t index,
+                                 struct net_type type) {
+  char kind = function->takes != NULL ? function->takes[index] : 'e';
+  bool text = function->shape == TWO_STRINGS || function->shape == PART ||
+              function->shape == OF_STRING || (function->takes != NULL && kind != 'i');
+  bool printable = type.base != NET_TEMPORAL && (index == 0 || function->shape == OF_TEXTS);
+  if (!text || !printable) return NULL;
+  if (kind == 'b') return is_text(type) ? "bytes(...) are the bytes of a string" : NULL;
+  return type.base == NET_BYTES ? "text(...) makes a string of bytes"
+                                : "ascii(...) makes a string of a value";
+}
+
 static bool check_argument(const struct tql_binder *binder, const struct function *function,
                            size_t index, const struct ng_expr *arg) {
   const char *words;
   if (takes(function, index, arg->type, &words)) return true;
-  bool text = function->shape == TWO_STRINGS || function->shape == PART ||
-              function->shape == OF_STRING ||
-              (function->takes != NULL && function->takes[index] == 's');
-  bool printable = arg->type.base != NET_TEMPORAL && (index == 0 || function->shape == OF_TEXTS);
   base_report_hint(binder->analysis->diags, MSG_TYPE_MISMATCH, binder->analysis->source,
-                   &arg->range, text && printable ? "ascii(...) makes a string of a value" : NULL,
-                   "%s takes %s, not %s", function->name, words, tql_type_words(arg->type));
+                   &arg->range, argument_hint(function, index, arg->type), "%s takes %s, not %s",
+                   function->name, words, tql_type_words(arg->type));
+  return false;
+}
+
+/* Strings and bytes do not meet in one call. */
+static bool check_alike(const struct tql_binder *binder, const struct function *function,
+                        const struct ng_expr *const *args, size_t count) {
+  if (count < 2 || !net_type_is_interned(args[1]->type.base)) return true;
+  if ((args[0]->type.base == NET_BYTES) == (args[1]->type.base == NET_BYTES)) return true;
+  base_report_hint(binder->analysis->diags, MSG_TYPE_MISMATCH, binder->analysis->source,
+                   &args[1]->range,
+                   "bytes(...) are those of a string; text(...) makes one of bytes",
+                   "%s takes two strings, or bytes twice, not %s and %s", function->name,
+                   tql_type_words(args[0]->type), tql_type_words(args[1]->type));
   return false;
 }
 
@@ -270,9 +316,17 @@ static const struct ng_expr *bind_plain(struct tql_binder *binder, const struct 
     if (args[i] && args[i]->type.base == NET_NAME && function->shape != TO_TYPE)
       args[i] = tql_convert(binder, args[i], NET_STRING);
   }
-  if (!fits) return NULL;
+  if (!fits || !check_alike(binder, function, args, call->args.count)) return NULL;
   struct net_type type = {function->base, function->width};
+  bool of_bytes = type.base == NET_STRING && args[0]->type.base == NET_BYTES;
   switch (function->shape) {
+    case OF_TEXTS:
+      if (function->op == NG_CONVERT && args[0]->type.base == type.base) return args[0];
+      if (function->op == NG_SUBSTRING && of_bytes) type.base = NET_BYTES;
+      break;
+    case TWO_STRINGS:
+      if (of_bytes) type.base = NET_BYTES;
+      break;
     case TO_TYPE:
       return converted(binder, call, function, args[0]);
     case OF_SCALAR:
@@ -280,6 +334,7 @@ static const struct ng_expr *bind_plain(struct tql_binder *binder, const struct 
       break;
     case PART:
       if (!check_count_of_characters(binder, function, args[1])) return NULL;
+      if (of_bytes) type.base = NET_BYTES;
       break;
     case KEEP_NUMBER:
       type = (struct net_type){args[0]->type.base, 8};

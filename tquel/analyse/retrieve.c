@@ -34,6 +34,7 @@ void tql_binder_init(struct tql_binder *binder, const struct tql_analysis *analy
   query->averaging_origin_given = settings->averaging_origin_given;
   query->averaging_origin = settings->averaging_origin;
   query->unbounded_allowed = settings->unbounded_allowed;
+  query->losses_ignored = settings->losses_ignored;
 }
 
 void tql_binder_done(struct tql_binder *binder) {

@@ -93,6 +93,8 @@ const char *tql_type_words(struct net_type type) {
       return "a string";
     case NET_BOOL:
       return "a bool";
+    case NET_BYTES:
+      return "bytes";
     case NET_NAME:
       return "a name";
     case NET_TEMPORAL:
@@ -157,6 +159,14 @@ static const struct ng_expr *bind_string(const struct tql_binder *binder,
   struct ng_expr *constant =
       tql_new_expr(binder, NG_STRING, (struct net_type){NET_STRING, 0}, expr->range);
   constant->string = base_strings_intern(binder->scope->strings, text, length);
+  return constant;
+}
+
+static const struct ng_expr *bind_bytes(const struct tql_binder *binder,
+                                        const struct tql_expr *expr) {
+  struct ng_expr *constant =
+      tql_new_expr(binder, NG_STRING, (struct net_type){NET_BYTES, 0}, expr->range);
+  constant->string = base_strings_intern(binder->scope->strings, expr->name.text, expr->length);
   return constant;
 }
 
@@ -279,6 +289,19 @@ static const char *quotes_hint(const struct tql_binder *binder, const struct tql
                                tql_expr_text(binder->analysis, constant));
   }
   return NULL;
+}
+
+/* What to do where a string, or a name, stands beside bytes. */
+static const char *bytes_hint(const struct tql_binder *binder, const struct tql_expr *expr,
+                              const struct ng_expr *left, const struct ng_expr *right) {
+  bool bytes_left = left->type.base == NET_BYTES;
+  const struct ng_expr *other = bytes_left ? right : left;
+  if (!bytes_left && right->type.base != NET_BYTES) return NULL;
+  const char *text = tql_expr_text(binder->analysis, bytes_left ? expr->right : expr->left);
+  if (is_text(other->type))
+    return base_arena_printf(binder->analysis->arena,
+                             "bytes(%s) are its bytes; text(...) makes a string of bytes", text);
+  return "x'00ff' is a constant of bytes";
 }
 
 static const struct ng_expr *check_form(const struct tql_binder *binder,
@@ -437,9 +460,13 @@ static const struct ng_expr *bind_comparison(struct tql_binder *binder,
       if (is_pattern(binder, left)) return bind_pattern(binder, expr, right, left);
     }
     unify_text(binder, &left, &right);
+  } else if (left->type.base == NET_BYTES && right->type.base == NET_BYTES) {
+    /* by their bytes, as they are */
   } else if (left->type.base != NET_BOOL || right->type.base != NET_BOOL)
     return refuse_types(binder, expr, "compare", left, right,
-                        quotes_hint(binder, expr, left, right));
+                        left->type.base == NET_BYTES || right->type.base == NET_BYTES
+                            ? bytes_hint(binder, expr, left, right)
+                            : quotes_hint(binder, expr, left, right));
   else if (op != NG_EQ && op != NG_NE)
     return refuse_types(binder, expr, "order", left, right, "bools compare with = and !=");
   return tql_new_binary(binder, op, bool_type, expr->range, left, right);
@@ -501,6 +528,8 @@ static const struct ng_expr *bind_kind(struct tql_binder *binder, const struct t
       return bind_number(binder, expr);
     case TQL_E_STRING:
       return bind_string(binder, expr, expr->name.text, expr->length);
+    case TQL_E_BYTES:
+      return bind_bytes(binder, expr);
     case TQL_E_BOOL:
       return bind_truth(binder, expr);
     case TQL_E_DURATION:

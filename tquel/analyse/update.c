@@ -36,7 +36,6 @@ static const struct ng_relation *numbered(struct base_arena *arena,
   copy->name = relation->name;
   copy->kind = event ? NG_REL_EVENT : NG_REL_PERIOD;
   copy->layout = net_layout_new(arena, layout->tuple_class, fields, count + 1);
-  copy->by = -1;
   return copy;
 }
 

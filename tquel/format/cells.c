@@ -4,6 +4,7 @@
  * instant in one column, written lo..hi where it is indeterminate, and are told of definite only
  * where some row is not. Open stops are filled with the result's checkpoint here and nowhere else.
  */
+#include "engine/base/bytes.h"
 #include "tquel/format/cells.h"
 
 #include <stdlib.h>
@@ -158,6 +159,10 @@ static void append_value(struct base_buffer *out, const struct tql_format_contex
     case NET_NAME:
       text = base_strings_text(context->strings, slot->s, &length);
       base_buffer_printable(out, text, length);
+      return;
+    case NET_BYTES:
+      text = base_strings_text(context->strings, slot->s, &length);
+      base_buffer_bytes(out, text, length);
       return;
     case NET_TEMPORAL:
       for (int i = 0; i < 4; i++) {

@@ -4,6 +4,7 @@
  * Fields are quoted when they must be: when they hold a comma, a quotation mark or a line end. */
 #include <string.h>
 
+#include "engine/base/bytes.h"
 #include "tquel/format/cells.h"
 
 void tql_csv_text(struct base_buffer *out, const char *text, size_t length) {
@@ -40,6 +41,10 @@ static void append_value(struct base_buffer *out, const struct tql_format_contex
     case NET_NAME:
       text = base_strings_text(context->strings, slot.s, &length);
       tql_csv_text(out, text, length);
+      return;
+    case NET_BYTES:
+      text = base_strings_text(context->strings, slot.s, &length);
+      base_buffer_bytes(out, text, length);
       return;
     case NET_TEMPORAL:
     case NET_INSTANT:

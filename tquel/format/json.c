@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/base/bytes.h"
 #include "tquel/format/cells.h"
 
 static void append_escape(struct base_buffer *out, uint32_t point) {
@@ -65,6 +66,12 @@ static void append_value(struct base_buffer *out, const struct tql_format_contex
     case NET_NAME:
       text = base_strings_text(context->strings, slot.s, &length);
       tql_json_text(out, text, length);
+      return;
+    case NET_BYTES:
+      text = base_strings_text(context->strings, slot.s, &length);
+      base_buffer_puts(out, "\"\\"); /* the backslash that JSON wants before one */
+      base_buffer_bytes(out, text, length);
+      base_buffer_putc(out, '"');
       return;
     case NET_TEMPORAL:
     case NET_INSTANT:

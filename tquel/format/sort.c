@@ -55,8 +55,7 @@ static uint64_t prefix_of(const void *context, const union net_slot *row) {
     enum net_base_type base = field->type.base;
     if (base == NET_INTEGER || base == NET_BOOL) prefix = tql_prefix_of_integer(row[field->slot].i);
     if (base == NET_FLOAT) prefix = prefix_of_double(row[field->slot].f);
-    if (base == NET_STRING || base == NET_NAME)
-      prefix = prefix_of_text(sorting->strings, row[field->slot].s);
+    if (net_type_is_interned(base)) prefix = prefix_of_text(sorting->strings, row[field->slot].s);
   }
   return key->descending ? ~prefix : prefix;
 }

@@ -23,6 +23,7 @@ enum tql_expr_kind {
   TQL_E_INTEGER,  /* .integer; as what is set, perhaps with a unit of bytes in .name */
   TQL_E_FLOAT,    /* .real */
   TQL_E_STRING,   /* .name.text is the value, escapes resolved; .length */
+  TQL_E_BYTES,    /* x'00ff': .name.text is the value, .length */
   TQL_E_BOOL,     /* true, false: .integer */
   TQL_E_DURATION, /* .integer in nanoseconds; the text as written in .name */
   /* names */
@@ -175,7 +176,7 @@ struct tql_statement {
 
   /* RANGE: variable .variable over relation .name, or a call Clock(n): .expr is the TQL_E_CALL;
    *        .credibility -1, 0 or 100
-   * CREATE: .relation_kind, .persistent, .name, .domains, .by (traced/sampled)
+   * CREATE: .relation_kind, .persistent, .name, .domains, .names of the key (traced/sampled: by)
    * RETRIEVE: .unique, .coalesced or .summary (.during), .name (absent: print the result), .targets, .clauses, .order (or NULL)
    * APPEND: .name, .targets, .clauses     DELETE: .variable, .clauses
    * REPLACE: .variable, .targets, .clauses
@@ -204,7 +205,6 @@ struct tql_statement {
   struct tql_expr *during; /* of a summary; NULL: any time */
   struct tql_domain_def *domains;
   size_t domain_count;
-  struct tql_name by;
   struct tql_target_list targets;
   struct tql_clauses clauses;
   struct tql_order *order;

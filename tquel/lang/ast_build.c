@@ -207,7 +207,7 @@ struct tql_expr *tql_build_literal(struct tql_parser *parser, enum tql_expr_kind
   } else {
     expr->integer = (int64_t)lexeme->integer;
   }
-  if (kind == TQL_E_STRING || kind == TQL_E_DURATION) {
+  if (kind == TQL_E_STRING || kind == TQL_E_BYTES || kind == TQL_E_DURATION) {
     expr->name = tql_name(parser, span, lexeme);
     expr->length = lexeme->length;
   }

@@ -217,7 +217,7 @@ struct tql_statement *tql_build_range(struct tql_parser *parser, const struct tq
                                       int credibility);
 struct tql_statement *tql_build_create(struct tql_parser *parser, const struct tql_span *span,
                                        const struct tql_relation_head *head,
-                                       const struct tql_list *domains, const struct tql_name *by);
+                                       const struct tql_list *domains, const struct tql_list *by);
 struct tql_statement *tql_build_retrieve(struct tql_parser *parser, const struct tql_span *span,
                                          int modes, const struct tql_name *name,
                                          const struct tql_list *targets,

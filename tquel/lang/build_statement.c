@@ -137,12 +137,15 @@ struct tql_relation_head tql_relation_head(bool persistent, enum tql_relation_ki
 
 struct tql_statement *tql_build_create(struct tql_parser *parser, const struct tql_span *span,
                                        const struct tql_relation_head *head,
-                                       const struct tql_list *domains, const struct tql_name *by) {
+                                       const struct tql_list *domains, const struct tql_list *by) {
   struct tql_statement *statement = new_statement(parser, TQL_S_CREATE, span);
   statement->persistent = head->persistent;
   statement->relation_kind = head->kind;
   statement->name = head->name;
-  statement->by = *by;
+  if (by != NULL) {
+    statement->names = by->items;
+    statement->name_count = by->count;
+  }
   if (domains != NULL) {
     statement->domains = domains->items;
     statement->domain_count = domains->count;

@@ -140,6 +140,7 @@ static const char *class_after_opener(const struct expected *expected) {
       if (previous == TQL_T_ON) return "<variable>";
       return previous == TQL_T_IS ? "<name>" : "<domain>";
     case TQL_T_CREATE:
+      if (previous == ',' && expected->depth == 0) return "<domain>";
       return previous == TQL_T_BY ? "<domain>" : "<name>";
     case TQL_T_APPEND:
       if (previous == TQL_T_APPEND || previous == TQL_T_TO) return "<relation>";
@@ -175,6 +176,7 @@ static const char *completion(const char *name, const struct expected *expected,
   if (strcmp(name, "integer") == 0 || strcmp(name, "float") == 0 || strcmp(name, "duration") == 0) {
     return "<number>";
   }
+  if (strcmp(name, "bytes constant") == 0) return NULL; /* stands where strings do */
   if (name[0] == '\'') {
     sign[0] = name[1];
     sign[1] = '\0';
@@ -227,8 +229,8 @@ static void add_piece(struct pieces *pieces, const char *piece) {
 }
 
 static const char *const operand_names[] = {
-    "name", "string", "integer", "float", "duration", "true",  "false", "not",
-    "'('",  "'-'",    "'+'",     "begin", "end",      "start", "stop",  "last",
+    "name", "string", "integer", "float", "duration", "true", "false",          "not", "'('", "'-'",
+    "'+'",  "begin",  "end",     "start", "stop",     "last", "bytes constant",
 };
 static const char *const operator_names[] = {
     "and",    "or",      "**",    "!=",      "<=",  ">=",      "'='",     "'<'",
@@ -272,6 +274,7 @@ static const char *piece_of(struct base_arena *arena, const char *name) {
   if (strcmp(name, "float") == 0) return "a float";
   if (strcmp(name, "duration") == 0) return "a duration";
   if (strcmp(name, "clock time") == 0) return "a clock time";
+  if (strcmp(name, "bytes constant") == 0) return "a constant of bytes";
   if (name[0] == '\'') return base_arena_printf(arena, "\"%c\"", name[1]);
   return base_arena_printf(arena, "\"%s\"", name[0] == '.' ? name + 1 : name);
 }

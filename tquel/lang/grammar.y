@@ -45,7 +45,7 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
 
 %token END_OF_TEXT 0 "the end of the text"
 %token <struct tql_lexeme> NAME "name" STRING "string" INTEGER "integer" FLOAT "float"
-%token <struct tql_lexeme> DURATION "duration" CLOCK "clock time"
+%token <struct tql_lexeme> DURATION "duration" CLOCK "clock time" BYTES_CONSTANT "bytes constant"
 %token TERMINATOR "; at the end" GO "\\g" FOREIGN "foreign" PROBE "probe"
 %token POWER "**" UNEQUAL "!=" AT_MOST "<=" AT_LEAST ">="
 %token DOT_START ".start" DOT_STOP ".stop" DOT_TIME ".time" DOT_ALL ".all"
@@ -92,11 +92,11 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
 %type <struct tql_expr *> during_option full expr tight access closed call distance literal setting_value relation
 %type <struct tql_expr *> clock_time integer age
 %type <struct tql_expr *> argument
-%type <struct tql_list *> arguments by_list targets target_list domain_list names attributes
+%type <struct tql_list *> arguments by_list by_option targets target_list domain_list names attributes
 %type <struct tql_list *> operations setting_words modify_on rule_numbers integers
 %type <struct tql_target> target
 %type <struct tql_domain_def> domain_def
-%type <struct tql_name> name word relation_name_option into_option plain_word by_option operation day terminal
+%type <struct tql_name> name word relation_name_option into_option plain_word operation day terminal
 %type <struct tql_lexeme> setting_word
 %type <struct tql_clauses *> clauses
 %type <struct tql_call_tail *> call_tail
@@ -147,7 +147,7 @@ credibility_option:
 
 create:
   CREATE create_head '(' domain_list ')' by_option
-    { $$ = tql_build_create(parser, &@$, &$create_head, $domain_list, &$by_option); }
+    { $$ = tql_build_create(parser, &@$, &$create_head, $domain_list, $by_option); }
 ;
 
 create_head:
@@ -176,8 +176,8 @@ domain_def: name is word  { $$ = (struct tql_domain_def){.name = $name, .type = 
 is: '=' | IS ;
 
 by_option:
-  %empty   { $$ = (struct tql_name){0}; }
-| BY name  { $$ = $name; }
+  %empty    { $$ = NULL; }
+| BY names  { $$ = $names; }
 ;
 
 /* --- retrieve and the updates -------------------------------------------------------------- */
@@ -595,6 +595,7 @@ literal:
 | FLOAT     { $$ = tql_build_literal(parser, TQL_E_FLOAT, &@$, &$1); }
 | DURATION  { $$ = tql_build_literal(parser, TQL_E_DURATION, &@$, &$1); }
 | STRING    { $$ = tql_build_literal(parser, TQL_E_STRING, &@$, &$1); }
+| BYTES_CONSTANT  { $$ = tql_build_literal(parser, TQL_E_BYTES, &@$, &$1); }
 ;
 
 call:

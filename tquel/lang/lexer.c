@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "tql_grammar.h"
 
@@ -374,6 +375,20 @@ static void read_string(struct tql_lexer *lexer, struct tql_token *token) {
   token->lexeme.length = out;
 }
 
+static void read_bytes(struct tql_lexer *lexer, struct tql_token *token) {
+  struct base_buffer value = BASE_BUFFER_EMPTY;
+  size_t digits = token->lexeme.length - 3; /* x, and two quotes */
+  if (!base_hex_read(&value, token->lexeme.text + 2, digits)) {
+    bad(token, MSG_BAD_TOKEN, "a constant of bytes that has not two hexadecimal digits for each",
+        "x'00ff' are two bytes, x'' is none");
+  } else {
+    token->kind = TQL_T_BYTES_CONSTANT;
+    token->lexeme.text = base_arena_strndup(lexer->arena, base_buffer_text(&value), value.length);
+    token->lexeme.length = value.length;
+  }
+  base_buffer_done(&value);
+}
+
 static void out_of_range(struct tql_lexer *lexer, struct tql_token *token, const char *hint) {
   /* A number of a thousand digits is shown by its first ones. */
   size_t length = token->lexeme.length;
@@ -489,6 +504,9 @@ static void read_token(struct tql_lexer *lexer, struct tql_token *token, enum tq
       break;
     case TQL_LEX_SINGLE_QUOTED:
       token->kind = TQL_T_FOREIGN;
+      break;
+    case TQL_LEX_BYTES:
+      read_bytes(lexer, token);
       break;
     case TQL_LEX_INTEGER:
     case TQL_LEX_FLOAT:

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "tquel/lang/lexer.h"
 #include "tquel/lang/parse.h"
@@ -316,6 +317,9 @@ static void print_bare(struct base_buffer *out, const struct tql_expr *expr, boo
       break;
     case TQL_E_STRING:
       tql_print_string(out, expr->name.text, expr->length);
+      break;
+    case TQL_E_BYTES:
+      base_buffer_bytes_constant(out, expr->name.text, expr->length);
       break;
     case TQL_E_BOOL:
       base_buffer_puts(out, expr->integer != 0 ? "true" : "false");

@@ -121,7 +121,7 @@ static void print_create(struct base_buffer *out, const struct tql_statement *st
     print_word(out, " = ", &statement->domains[i].type);
   }
   base_buffer_putc(out, ')');
-  if (statement->by.text != NULL) print_word(out, " by ", &statement->by);
+  print_names(out, " by ", statement, "");
 }
 
 static void print_retrieve(struct base_buffer *out, const struct tql_statement *statement) {

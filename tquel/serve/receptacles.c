@@ -34,15 +34,27 @@ enum column {
   SUM,
   SQUARES,
   HISTOGRAM,
-  REPORTED, /* so many are reported, by sensors/collect/receptacles.c */
-  /* what is shown where SQUARES and HISTOGRAM were */
-  MEAN = SQUARES,
-  DEVIATION = HISTOGRAM,
-  DISTRIBUTION = REPORTED,
-  SHOWN
+  OPEN,
+  UNIT,    /* of sum and histogram: "ns" of durations */
+  REPORTED /* so many are reported, by sensors/collect/receptacles.c */
 };
 
 struct row {
+  const char *cells[REPORTED];
+};
+
+/* What is shown: mean and deviation instead of squares, the distribution last. */
+enum shown_column {
+  SHOWN_NUMBERS = SUM, /* those before are shown as they were reported */
+  SHOWN_OPEN = SHOWN_NUMBERS,
+  SHOWN_SUM,
+  SHOWN_MEAN,
+  SHOWN_DEVIATION,
+  SHOWN_DISTRIBUTION,
+  SHOWN
+};
+
+struct shown {
   const char *cells[SHOWN];
 };
 
@@ -63,9 +75,33 @@ struct server_inquiry {
 
 /* --- answering -------------------------------------------------------------------------------- */
 
+/* Nanoseconds in the largest unit of which there is one. */
+static void put_duration(struct base_buffer *out, double ns) {
+  static const struct {
+    double ns;
+    const char *name;
+  } units[] = {{864e11, "d"}, {36e11, "h"}, {6e10, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    if (ns < units[i].ns) continue;
+    base_buffer_printf(out, "%.4g%s", ns / units[i].ns, units[i].name);
+    return;
+  }
+  base_buffer_printf(out, "%.4gns", ns);
+}
+
+static void put_duration_bucket(struct base_buffer *out, unsigned bucket) {
+  base_buffer_putc(out, '[');
+  put_duration(out, bucket > 64 ? ldexp(1, (int)bucket - 65) : 0);
+  base_buffer_putc(out, ',');
+  put_duration(out, ldexp(1, bucket > 64 ? (int)bucket - 64 : 0));
+  base_buffer_putc(out, ')');
+}
+
 /* The bucket's values, as an interval. */
-static void put_bucket(struct base_buffer *out, unsigned bucket) {
-  if (bucket == 64)
+static void put_bucket(struct base_buffer *out, unsigned bucket, bool duration) {
+  if (duration)
+    put_duration_bucket(out, bucket);
+  else if (bucket == 64)
     base_buffer_puts(out, "(-1,1)");
   else if (bucket > 64 && bucket < 128)
     base_buffer_printf(out, "[%.0f,%.0f)", ldexp(1, (int)bucket - 65), ldexp(1, (int)bucket - 64));
@@ -79,7 +115,7 @@ static void put_bucket(struct base_buffer *out, unsigned bucket) {
 }
 
 /* From "BUCKET:COUNT ..." to what is read; returns how many were counted. */
-static double put_distribution(struct base_buffer *out, const char *cell) {
+static double put_distribution(struct base_buffer *out, const char *cell, bool duration) {
   double all = 0;
   while (*cell) {
     char *end;
@@ -87,7 +123,7 @@ static double put_distribution(struct base_buffer *out, const char *cell) {
     if (*end != ':') break;
     unsigned long long count = strtoull(end + 1, &end, 10);
     if (out->length > 0) base_buffer_puts(out, " ");
-    put_bucket(out, bucket > 128 ? 128 : (unsigned)bucket);
+    put_bucket(out, bucket > 128 ? 128 : (unsigned)bucket, duration);
     base_buffer_printf(out, ":%llu", count);
     all += (double)count;
     while (*end == ' ') end++;
@@ -96,46 +132,65 @@ static double put_distribution(struct base_buffer *out, const char *cell) {
   return all;
 }
 
-static const char *number_text(struct base_arena *arena, double number) {
-  return base_arena_printf(arena, "%.6g", number);
+static const char *kept(struct base_arena *arena, struct base_buffer *text) {
+  const char *copy = base_arena_strdup(arena, base_buffer_text(text));
+  base_buffer_done(text);
+  return copy;
 }
 
-/* Mean and deviation instead of sums. */
-static void finish_row(struct base_arena *arena, struct row *row) {
+static const char *number_text(struct base_arena *arena, double number, bool duration) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  double counted = put_distribution(&text, row->cells[HISTOGRAM]);
+  if (duration)
+    put_duration(&text, number);
+  else
+    base_buffer_printf(&text, "%.6g", number);
+  return kept(arena, &text);
+}
+
+static struct shown shown_row(struct base_arena *arena, const struct row *row) {
+  struct shown shown;
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  bool duration = strcmp(row->cells[UNIT], "ns") == 0;
+  double counted = put_distribution(&text, row->cells[HISTOGRAM], duration);
   double sum = strtod(row->cells[SUM], NULL), squares = strtod(row->cells[SQUARES], NULL);
-  row->cells[DISTRIBUTION] = base_arena_strdup(arena, base_buffer_text(&text));
-  base_buffer_done(&text);
   bool numbers = *row->cells[SUM] && counted > 0;
   double mean = numbers ? sum / counted : 0,
          variance = numbers ? squares / counted - mean * mean : 0;
-  row->cells[SUM] = numbers ? number_text(arena, sum) : "";
-  row->cells[MEAN] = numbers ? number_text(arena, mean) : "";
-  row->cells[DEVIATION] = numbers ? number_text(arena, sqrt(variance > 0 ? variance : 0)) : "";
+  for (size_t i = 0; i < SHOWN_NUMBERS; i++) shown.cells[i] = row->cells[i];
+  for (size_t i = SHOWN_NUMBERS; i < SHOWN; i++) shown.cells[i] = "";
+  shown.cells[SHOWN_OPEN] = row->cells[OPEN];
+  shown.cells[SHOWN_DISTRIBUTION] = kept(arena, &text);
+  if (!numbers) return shown;
+  shown.cells[SHOWN_SUM] = number_text(arena, sum, duration);
+  shown.cells[SHOWN_MEAN] = number_text(arena, mean, duration);
+  shown.cells[SHOWN_DEVIATION] = number_text(arena, sqrt(variance > 0 ? variance : 0), duration);
+  return shown;
 }
 
 static bool is_right(size_t column) {
-  return column >= MISSED && column <= DEVIATION;
+  return column >= MISSED && column <= SHOWN_DEVIATION;
 }
 
 /* Columns in which nothing stands are left out. */
 static void put_table(struct server_inquiry *inquiry, struct base_buffer *out) {
-  static const char *const heading[SHOWN] = {"process",  "relation",  "object",      "records",
-                                             "counting", "missed",    "count",       "sum",
-                                             "mean",     "deviation", "distribution"};
+  static const char *const heading[SHOWN] = {"process",  "relation", "object",    "records",
+                                             "counting", "missed",   "count",     "open",
+                                             "sum",      "mean",     "deviation", "distribution"};
+  struct shown *rows = BASE_NEW_ARRAY(inquiry->arena, inquiry->row_count, struct shown);
   int width[SHOWN] = {0};
   size_t last = 0;
+  for (size_t r = 0; r < inquiry->row_count; r++)
+    rows[r] = shown_row(inquiry->arena, &inquiry->rows[r]);
   for (size_t i = 0; i < SHOWN; i++) {
     for (size_t r = 0; r < inquiry->row_count; r++)
-      width[i] = tql_cell_width(width[i], inquiry->rows[r].cells[i]);
+      width[i] = tql_cell_width(width[i], rows[r].cells[i]);
     if (width[i] == 0) continue;
     last = i;
     if ((int)strlen(heading[i]) > width[i]) width[i] = (int)strlen(heading[i]);
   }
   for (size_t r = 0; r <= inquiry->row_count; r++)
     for (size_t i = 0; i <= last; i++) {
-      const char *text = r == 0 ? heading[i] : inquiry->rows[r - 1].cells[i];
+      const char *text = r == 0 ? heading[i] : rows[r - 1].cells[i];
       if (width[i] == 0) continue;
       if (i == last)
         base_buffer_printf(out, "%s\n", text);
@@ -153,7 +208,6 @@ static void answer(struct server_peer *peer) {
   struct server_inquiry *inquiry = peer->inquiry;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   size_t missing = inquiry->awaited_count + inquiry->gone;
-  for (size_t i = 0; i < inquiry->row_count; i++) finish_row(inquiry->arena, &inquiry->rows[i]);
   if (inquiry->request == 0)
     put_counting(inquiry, &text);
   else if (inquiry->row_count > 0)
@@ -339,7 +393,7 @@ static bool take_rows(struct server_inquiry *inquiry, const struct server_source
   for (uint32_t r = 0; r < report->rows && !reading.bad; r++) {
     struct row row;
     struct sn_string process = {0};
-    for (size_t i = 0; i < SHOWN; i++) row.cells[i] = "";
+    for (size_t i = 0; i < REPORTED; i++) row.cells[i] = "";
     for (uint32_t i = 0; i < report->columns && !reading.bad; i++) {
       struct sn_string text = sn_get_bytes(&reading);
       if (i == PROCESS) process = text;

@@ -49,6 +49,9 @@ static bool get_slot(struct decoding *decoding, struct net_type type, const stru
       if (datum->is_name_id) return get_name(decoding, datum->id, ret);
       ret->s = base_strings_intern(decoding->strings, datum->text.bytes, datum->text.length);
       return true;
+    case NET_BYTES:
+      ret->s = base_strings_intern(decoding->strings, datum->text.bytes, datum->text.length);
+      return true;
     case NET_TEMPORAL:
     case NET_INSTANT:
     default:
@@ -69,13 +72,27 @@ static uint8_t marks_of(const struct sn_record_head *head) {
   return (uint8_t)marks;
 }
 
-/* Of a traced relation, an end record that names the process but not the key: of all that are its. Or the key
- * alone: collectors did not say the process while it did not belong to the key. */
-static bool ends_all(const struct server_stream *stream, const struct sn_record_head *head) {
-  if ((head->marks & SN_MARK_CLOSES) == 0) return false;
-  int by = tql_stream_by(stream->stream), process = net_layout_find(stream->layout, "Process");
-  return by >= 0 && process >= 0 && tql_stream_kind(stream->stream) == NG_REL_TRACED &&
-         stream->values[by].given != stream->values[process].given;
+/* Of a traced relation, an end record that does not name the process and all of the key: of all that have the names
+ * which it says beside the process; or of all that have its key, which collectors said alone while the process did
+ * not belong to it. *RET_GOOD false: it is neither. */
+static bool ends_all(const struct server_stream *stream, const struct sn_record_head *head,
+                     bool *ret_good) {
+  const struct net_key *by = tql_stream_by(stream->stream);
+  int process = net_layout_find(stream->layout, "Process");
+  *ret_good = true;
+  if ((head->marks & SN_MARK_CLOSES) == 0 || by->count == 0 || process < 0) return false;
+  if (tql_stream_kind(stream->stream) != NG_REL_TRACED) return false;
+  bool all = true, names = true;
+  for (size_t i = 0; i < by->count; i++) {
+    uint32_t field = by->fields[i];
+    enum net_base_type base = stream->layout->fields[field].type.base;
+    bool given = stream->values[field].given;
+    all &= given;
+    names &= !given || base == NET_NAME || base == NET_STRING;
+  }
+  bool of_process = stream->values[process].given;
+  *ret_good = all || (of_process && names);
+  return !(all && of_process);
 }
 
 static bool put_times(union net_slot *row, const struct net_layout *layout,
@@ -99,9 +116,10 @@ static bool decode_record(struct decoding *decoding, struct sn_records *records,
     return false;
   bool known = records->sequence <= decoding->from;
   uint8_t marks = marks_of(head);
-  if (ends_all(stream, head)) marks |= TQL_CLOSES_ALL;
+  bool good;
+  if (ends_all(stream, head, &good)) marks |= TQL_CLOSES_ALL;
   union net_slot *row = net_rows_add(&stream->rows, marks);
-  bool good = put_times(row, layout, head);
+  good = put_times(row, layout, head) && good;
   if (!(head->marks & SN_MARK_ROUND)) {
     for (uint32_t i = 0; i < layout->field_count && good; i++)
       if (stream->values[i].given)

@@ -260,6 +260,8 @@ uint8_t server_domain_type(struct net_type type) {
       return SN_DOMAIN_STRING;
     case NET_NAME:
       return SN_DOMAIN_NAME;
+    case NET_BYTES:
+      return SN_DOMAIN_BYTES;
     case NET_TEMPORAL:
     case NET_INSTANT:
     default:
@@ -299,7 +301,7 @@ static void send_info(struct server_source *source, uint32_t relation,
     const struct sn_domain domain = {.name = sn_string_of(layout->fields[i].name),
                                      .type = stream->types[i],
                                      .size = layout->fields[i].type.width,
-                                     .by = (int)i == tql_stream_by(stream->stream)};
+                                     .by = net_key_has(tql_stream_by(stream->stream), i)};
     sn_put_domain(out, &domain);
   }
   (void)sn_message_end(out, at);

@@ -73,7 +73,28 @@ static void disable(struct net_sensor *sensor, const struct net_watch *watch) {
   }
 }
 
-static const struct net_sensor_class sensor_class = {.enable = enable, .disable = disable};
+/* Written as an entry: who does not know it passes it over. A collector that comes later has not been there. */
+static void sample(struct net_sensor *sensor, const struct net_watch *watch) {
+  struct server *server = server_of(sensor);
+  const struct base_strings *strings = tql_session_strings(server->session);
+  struct base_buffer name = BASE_BUFFER_EMPTY, objects = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&name, "sample ");
+  tql_session_put_sensor_name(server->session, watch->relation, &name);
+  sn_put_u32(&objects, watch->object_count);
+  for (uint32_t i = 0; i < watch->object_count; i++)
+    put_object(&objects, strings, &watch->objects[i]);
+  const struct sn_message_write_entry write = {
+      .name = sn_string_from(name.data, name.length),
+      .value = sn_string_from(objects.data, objects.length)};
+  for (size_t i = 0; i < server->peer_count; i++)
+    if (server_source_is_collector(server->peers[i]))
+      (void)sn_put_write_entry(sn_connection_out(server->peers[i]->connection), 0, &write);
+  base_buffer_done(&name);
+  base_buffer_done(&objects);
+}
+
+static const struct net_sensor_class sensor_class = {
+    .enable = enable, .disable = disable, .sample = sample};
 
 void server_watches_open(struct server *server) {
   server->sensor.class = &sensor_class;

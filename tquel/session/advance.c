@@ -93,10 +93,10 @@ static enum base_status push(const struct tql_session *session, struct session_r
 static void drop_superseded(const struct session_relation *relation, struct net_rows *rows,
                             size_t first) {
   if (relation->kind != ST_TRACED || rows->count - first < 2) return;
-  uint32_t slots[2];
-  size_t slot_count = session_entity_slots(&relation->ng, rows->layout, slots);
+  const struct net_key *entity = &relation->ng.entity;
+  uint32_t *slots = session_key_slots(rows->layout, entity);
   struct net_rowmap last;
-  net_rowmap_init(&last, rows->layout, NET_KEY_SLOTS, 0, slots, slot_count, sizeof(size_t));
+  net_rowmap_init(&last, rows->layout, NET_KEY_SLOTS, 0, slots, entity->count, sizeof(size_t));
   for (size_t i = first; i < rows->count; i++) {
     const union net_slot *row = net_rows_row(rows, i);
     if ((rows->marks[i] & NET_CLOSES) || row[0].i != row[1].i) continue;
@@ -113,6 +113,7 @@ static void drop_superseded(const struct session_relation *relation, struct net_
   }
   rows->count = kept;
   net_rowmap_done(&last);
+  free(slots);
 }
 
 /* Equal tuples of one start are one, definite if any of them is: a network that knows of two, and sees their

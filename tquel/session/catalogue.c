@@ -39,7 +39,8 @@ struct session_relation *session_add_relation(struct tql_session *session,
   relation->ng.name = base_arena_strdup(arena, from->name);
   relation->ng.kind = kinds[from->kind];
   relation->ng.layout = layout_of(arena, from, event ? NET_EVENT : NET_PERIOD);
-  relation->ng.by = from->by;
+  relation->ng.by = net_key_copy(arena, &from->by);
+  ng_set_entity(arena, &relation->ng);
   relation->holder = -1;
   session->catalogue_changes++;
   if (from->kind == ST_TRACED || from->kind == ST_SAMPLED)
@@ -235,6 +236,8 @@ net_chronon session_passed(void *context, const struct ng_relation *ng) {
   const struct session_relation *relation =
       session_find(context, ng->name); /* updates have a copy */
   struct tql_session *session = context;
+  if (relation != NULL && session_is_pace(relation) && session->paced_until != NET_BEGINNING)
+    return session->paced_until != NET_FOREVER ? session->paced_until : NET_BEGINNING;
   return relation != NULL ? latest_passed(session, relation, ++session->walks) : NET_BEGINNING;
 }
 
@@ -256,10 +259,32 @@ struct session_relation *session_make_mentioned(struct tql_session *session, con
 static const struct ng_relation *find_relation(void *context, const char *name) {
   struct session_scope *scope = context;
   if (scope->hidden != NULL && strcasecmp(scope->hidden, name) == 0) return NULL;
+  if (strcasecmp(name, "Clock") == 0) return NULL;
   struct session_relation *relation = session_find(scope->session, name);
   if (relation == NULL && !scope->session->binds_only)
     relation = session_make_mentioned(scope->session, name);
-  return relation ? &relation->ng : NULL;
+  if (relation == NULL) return NULL;
+  relation->ng.of_switches = session_says_switches(scope->session, relation);
+  return &relation->ng;
+}
+
+static struct session_relation *make_pace(struct tql_session *session) {
+  struct session_relation *pace = session_find(session, "Clock");
+  if (pace != NULL) return pace;
+  bool writes = !session->options.readonly && !session->binds_only;
+  if (writes || session_find_unusable(session, "Clock") != NULL) {
+    pace = session_make_mentioned(session, "Clock");
+    return pace != NULL ? pace : session_system_relation(session, "Clock");
+  }
+  struct st_relation only_here = {
+      .name = "Clock", .kind = ST_EVENT, .checkpoint = NET_FOREVER};
+  return session_add_relation(session, &only_here);
+}
+
+static const struct ng_relation *time_passed(void *context) {
+  struct session_scope *scope = context;
+  struct session_relation *pace = make_pace(scope->session);
+  return pace ? &pace->ng : NULL;
 }
 
 static const char *why_unusable(void *context, const char *name) {
@@ -271,7 +296,8 @@ static const char *why_unusable(void *context, const char *name) {
 static void each_relation(void *context, void (*on_name)(void *, const char *), void *on_context) {
   struct session_scope *scope = context;
   for (size_t i = 0; i < scope->session->relation_count; i++)
-    on_name(on_context, scope->session->relations[i]->ng.name);
+    if (!session_is_pace(scope->session->relations[i]))
+      on_name(on_context, scope->session->relations[i]->ng.name);
 }
 
 void session_scope_init(struct session_scope *scope, struct tql_session *session,
@@ -283,6 +309,7 @@ void session_scope_init(struct session_scope *scope, struct tql_session *session
       .why_unusable = why_unusable,
       .each_relation = each_relation,
       .costs = session_costs,
+      .time_passed = time_passed,
       .variables = session->seat->variables,
       .variable_count = session->seat->variable_count,
       .settings = &session->seat->settings,
@@ -430,6 +457,7 @@ static const struct st_relation system_relations[] = {
     {.name = "Rejected", .kind = ST_EVENT, .domains = diverted_domains, .domain_count = 3},
     {.name = "Lost", .kind = ST_PERIOD, .domains = lost_domains, .domain_count = 4},
     {.name = "SensorCost", .kind = ST_EVENT, .domains = cost_domains, .domain_count = 3},
+    {.name = "Clock", .kind = ST_EVENT}, /* await.c */
 };
 
 static const struct st_relation *system_relation(const char *name) {
@@ -463,7 +491,6 @@ struct session_relation *session_system_relation(struct tql_session *session, co
     return NULL;
   }
   struct st_relation relation = *system_relation(name);
-  relation.by = -1;
   relation.checkpoint = NET_FOREVER;
   if (!session->options.explain_only && st_create(session->database, &relation) != BASE_OK)
     return NULL;

@@ -23,7 +23,7 @@ const struct base_strings *tql_session_strings(const struct tql_session *session
 void tql_session_each_relation(struct tql_session *session,
                                void (*on_name)(void *context, const char *name), void *context) {
   for (size_t i = 0; i < session->relation_count; i++)
-    on_name(context, session->relations[i]->ng.name);
+    if (!session_is_pace(session->relations[i])) on_name(context, session->relations[i]->ng.name);
   for (size_t i = 0; i < session->unusable_count; i++) on_name(context, session->unusable[i].name);
 }
 
@@ -90,10 +90,12 @@ static void describe_line(struct session_sight *sight, const struct session_rela
   }
   if (!any) return;
   base_buffer_puts(out, ")");
-  const char *by = relation->ng.by >= 0 ? layout->fields[relation->ng.by].name : NULL;
-  if (by != NULL && session_sees(sight, relation, by)) {
-    base_buffer_puts(out, " by ");
-    put_name(out, by);
+  const struct net_key *by = &relation->ng.by;
+  for (size_t i = 0; i < by->count; i++)
+    any &= session_sees(sight, relation, layout->fields[by->fields[i]].name);
+  for (size_t i = 0; any && i < by->count; i++) {
+    base_buffer_puts(out, i == 0 ? " by " : ", ");
+    put_name(out, layout->fields[by->fields[i]].name);
   }
   base_buffer_putc(out, '\n');
 }
@@ -125,10 +127,11 @@ static void describe_rejected(struct tql_session *session, const struct session_
 static void describe_all(struct tql_session *session, struct base_buffer *out) {
   struct session_sight *sight = session_sight_new(session);
   for (size_t i = 0; i < session->relation_count; i++)
-    describe_line(sight, session->relations[i], out);
+    if (!session_is_pace(session->relations[i])) describe_line(sight, session->relations[i], out);
   for (size_t i = 0; i < session->unusable_count; i++)
     session_describe_unusable(&session->unusable[i], sight == NULL, out);
-  if (session->relation_count + session->unusable_count == 0)
+  size_t hidden = session_find(session, "Clock") != NULL;
+  if (session->relation_count - hidden + session->unusable_count == 0)
     base_buffer_puts(out, "no relations\n");
   session_sight_free(sight);
 }

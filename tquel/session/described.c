@@ -78,14 +78,15 @@ static struct session_event event_of(struct base_arena *arena,
   const char *holder = from->holder == SN_HOLDER_OBJECT && from->object ? from->object->name
                        : from->holder == SN_HOLDER_INITIATOR            ? "Initiator"
                                                                         : NULL;
+  const struct net_layout *layout = net_layout_new(arena, NET_EVENT, fields, (uint32_t)count);
   return (struct session_event){
       .name = from->name,
       .kind = kind_of(from->relation),
       .domains = domains,
       .domain_count = count,
-      .by = find_domain(domains, count, from->key),
+      .by = net_key_named(arena, layout, from->keys, from->key_count),
       .holder = find_domain(domains, count, holder),
-      .layout = net_layout_new(arena, NET_EVENT, fields, (uint32_t)count),
+      .layout = layout,
   };
 }
 
@@ -151,8 +152,18 @@ static const char *type_text(struct base_arena *arena, struct net_type type) {
   return copy;
 }
 
+static const char *key_text(struct base_arena *arena, const struct net_layout *layout,
+                            const struct net_key *key) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  net_key_print(&text, layout, key);
+  const char *copy = base_arena_strdup(arena, base_buffer_text(&text));
+  base_buffer_done(&text);
+  return copy;
+}
+
 const char *session_misfit(struct tql_session *session, const struct session_relation *relation,
-                           const struct net_layout *layout, enum ng_relation_kind kind, int by) {
+                           const struct net_layout *layout, enum ng_relation_kind kind,
+                           const struct net_key *by) {
   struct base_arena *arena = session->statement_arena;
   const struct ng_relation *there = &relation->ng;
   if (there->kind != kind)
@@ -171,11 +182,9 @@ const char *session_misfit(struct tql_session *session, const struct session_rel
                                field->name, there->name, type_text(arena, field->type),
                                type_text(arena, type));
   }
-  if (there->by >= 0 &&
-      (by < 0 || strcasecmp(to->fields[there->by].name, layout->fields[by].name) != 0))
-    return base_arena_printf(arena, "%s is by %s here, and not there", there->name,
-                             to->fields[there->by].name);
-  return NULL;
+  if (net_key_same(to, &there->by, layout, by)) return NULL;
+  return base_arena_printf(arena, "%s is by %s here, and by %s there", there->name,
+                           key_text(arena, to, &there->by), key_text(arena, layout, by));
 }
 
 const char *session_event_misfit(struct tql_session *session,
@@ -184,7 +193,7 @@ const char *session_event_misfit(struct tql_session *session,
   if (session_is_derived(relation))
     return base_arena_printf(session->statement_arena, "%s is a %s here", relation->ng.name,
                              relation->view ? "view" : "derived relation");
-  return session_misfit(session, relation, event->layout, session_kind_of(event->kind), event->by);
+  return session_misfit(session, relation, event->layout, session_kind_of(event->kind), &event->by);
 }
 
 const struct session_description *session_known_description(struct tql_session *session,
@@ -204,6 +213,22 @@ static const char *copy_of(struct tql_session *session, const char *text) {
   return text != NULL ? base_arena_strdup(session->arena, text) : NULL;
 }
 
+/* Is it the one in which collectors say which sensors are on (sensors/collect/collector.sdf)? */
+static bool is_of_switches(const struct session_relation *relation) {
+  return relation->announced && relation->taskforce != NULL &&
+         strcasecmp(relation->taskforce, "Collector") == 0 &&
+         strcasecmp(relation->event, "SensorOn") == 0;
+}
+
+bool session_says_switches(struct tql_session *session, const struct session_relation *relation) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    const struct session_relation *each = session->relations[i];
+    if (!is_of_switches(each)) continue;
+    if (each == relation || session_depends(session, relation, each)) return true;
+  }
+  return false;
+}
+
 /* RELATION is one that sensors make records of, by what the catalogue says. */
 static void mark(struct tql_session *session, struct session_relation *relation,
                  const struct st_announced *from) {
@@ -215,16 +240,20 @@ static void mark(struct tql_session *session, struct session_relation *relation,
   relation->taskforce = from->event != NULL ? copy_of(session, from->taskforce) : NULL;
   relation->ng.sensor = NULL;
   session->asks_changed = true;
+  ng_set_entity(session->arena, &relation->ng);
   if (!relation->announced) return;
   uint32_t *objects = BASE_NEW_ARRAY(session->arena, 2, uint32_t);
   struct ng_sensor *sensor = BASE_NEW(session->arena, struct ng_sensor);
   int process = net_layout_find(relation->ng.layout, "Process");
   sensor->objects = objects;
+  relation->ng.sensor = sensor;
   if (process >= 0) objects[sensor->object_count++] = (uint32_t)process;
   if (from->holder >= 0 && from->holder != process &&
       (uint32_t)from->holder < relation->ng.layout->field_count)
     objects[sensor->object_count++] = (uint32_t)from->holder;
-  relation->ng.sensor = sensor;
+  ng_set_entity(session->arena, &relation->ng);
+  for (size_t i = 0; i < session->relation_count; i++)
+    session->relations[i]->ng.of_switches = session_says_switches(session, session->relations[i]);
 }
 
 enum base_status session_load_announced(struct tql_session *session) {

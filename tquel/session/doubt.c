@@ -8,8 +8,11 @@
  * place of its records (ng_relation's in_doubt), each with the stop that it has for sure; a sampled one is made
  * anew from its samples, as a period does not tell at which times the entity was looked at.
  *
- * A derived relation that is stored was made of what was there then: that something was lost of its inputs is said
- * beside the answer, and changes nothing of it.
+ * A derived relation that is stored was made of what was there then. Who looks at one of whose inputs something was
+ * lost looks through it, as through a view (session_is_looked_through), so that it says what the same retrieve asked
+ * once would. Not where it was defined to ignore losses; and where it cannot be computed anew, because old tuples
+ * of its inputs are gone, it has rejected combinations, or that fails, its table is read, and that is said beside the
+ * answer.
  *
  * A tuple of Lost concerns the relation that it names, or, naming none, all that its source may bring. A source
  * that is called like a process, with a # in its name, brings what its process says alone, where the relation
@@ -79,8 +82,19 @@ static void note_diverted(const struct tql_session *session, struct session_doub
 
 enum which { LOST, LATE, REJECTED };
 
+/* What a standing query went on without, because it failed, would fail who asks now. */
+static void note_rejecting(const struct tql_session *session, const struct net_layout *layout,
+                           const union net_slot *row) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *relation = session->relations[i];
+    if (relation->looked_through && !relation->as_stored)
+      relation->as_stored = is_text(session, row[layout->fields[0].slot].s, relation->ng.name);
+  }
+}
+
 static void note_row(const struct tql_session *session, enum which which,
                      const struct net_layout *layout, const union net_slot *row) {
+  if (which == REJECTED) note_rejecting(session, layout, row);
   for (size_t i = 0; i < session->doubt_count; i++) {
     struct session_doubt *doubt = &session->doubts[i];
     if (which == LOST)
@@ -124,11 +138,27 @@ static void add(struct tql_session *session, struct session_relation *relation,
   };
 }
 
+static bool is_made(const struct session_relation *relation) {
+  return session_is_derived(relation) && !relation->view;
+}
+
+/* Losses are no business of who reads it? */
+static bool ignores_losses(struct tql_session *session, struct session_relation *relation) {
+  const struct ng_query *query = session_query(session, relation);
+  return query == NULL || query->losses_ignored;
+}
+
+static bool may_look_through(struct tql_session *session, struct session_relation *relation) {
+  return is_made(relation) && !relation->as_stored && !session_lacks_tuples(session, relation) &&
+         !ignores_losses(session, relation);
+}
+
 static void add_read(struct tql_session *session, struct session_relation *relation, bool counted,
                      uint64_t walk) {
   if (!session_visit(relation, walk)) return;
   if (may_be_in_doubt(relation, counted)) add(session, relation, NULL);
-  for (size_t i = 0; relation->view && i < relation->input_count; i++) {
+  relation->looked_through = may_look_through(session, relation);
+  for (size_t i = 0; session_is_looked_through(relation) && i < relation->input_count; i++) {
     struct session_relation *input = session_find(session, relation->inputs[i]);
     if (input != NULL) add_read(session, input, true, walk);
   }
@@ -140,18 +170,14 @@ static void free_doubt(struct session_doubt *doubt) {
   if (doubt->samples.layout != NULL) net_rows_done(&doubt->samples);
 }
 
-/* May an aggregate count what QUERY reads? Those of views may, which come by their names alone. */
+/* May an aggregate count what QUERY reads? Those of definitions may, which come by their names alone. */
 static bool may_count(struct tql_session *session, const struct ng_query *query) {
   bool counts = query->aggregate_count > 0;
   for (size_t i = 0; i < query->variable_count && !counts; i++) {
     const struct session_relation *input = session_of(session, query->variables[i].relation);
-    counts = input != NULL && input->view;
+    counts = input != NULL && session_is_derived(input);
   }
   return counts;
-}
-
-static bool is_made(const struct session_relation *relation) {
-  return session_is_derived(relation) && !relation->view;
 }
 
 /* What the derived relation THROUGH was made of, by way of RELATION. */
@@ -167,12 +193,14 @@ static void add_made(struct tql_session *session, const struct session_relation 
   }
 }
 
-/* The derived relations that are read where RELATION is. */
+/* The derived relations whose tables are read where RELATION is. */
 static void find_made(struct tql_session *session, struct session_relation *relation,
                       uint64_t walk) {
   if (!session_visit(relation, walk)) return;
-  if (is_made(relation)) add_made(session, relation, relation, ++session->walks);
-  for (size_t i = 0; relation->view && i < relation->input_count; i++) {
+  if (!session_is_looked_through(relation) && is_made(relation) &&
+      !ignores_losses(session, relation))
+    add_made(session, relation, relation, ++session->walks);
+  for (size_t i = 0; session_is_looked_through(relation) && i < relation->input_count; i++) {
     struct session_relation *input = session_find(session, relation->inputs[i]);
     if (input != NULL) find_made(session, input, walk);
   }
@@ -194,12 +222,10 @@ static void add_all_made(struct tql_session *session, const struct ng_query *que
   free(read);
 }
 
-enum base_status session_begin_doubts(struct tql_session *session, const struct ng_query *query,
-                                      struct session_relation *relation) {
+/* What QUERY, or RELATION, reads that may be in doubt. */
+static void find_read(struct tql_session *session, const struct ng_query *query,
+                      struct session_relation *relation) {
   uint64_t walk = ++session->walks;
-  enum base_status status = BASE_OK;
-  BASE_CHECK(session->doubt_count == 0, "doubts-nested");
-  if (session->seat->losses_ignored) return BASE_OK;
   if (relation != NULL) add_read(session, relation, false, walk);
   bool counted = query != NULL && may_count(session, query);
   for (size_t i = 0; query != NULL && i < query->variable_count; i++) {
@@ -207,6 +233,33 @@ enum base_status session_begin_doubts(struct tql_session *session, const struct 
     if (input != NULL && !query->variables[i].costs) add_read(session, input, counted, walk);
   }
   add_all_made(session, query, relation);
+}
+
+static void forget_doubts(struct tql_session *session) {
+  for (size_t i = 0; i < session->doubt_count; i++) free_doubt(&session->doubts[i]);
+  session->doubt_count = 0;
+  for (size_t i = 0; i < session->relation_count; i++)
+    session->relations[i]->looked_through = false;
+}
+
+/* Derived relations of which nothing was lost are read as they are stored. */
+static void look_through_few(struct tql_session *session) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *relation = session->relations[i];
+    bool lacks = false;
+    for (size_t k = 0; k < session->doubt_count && relation->looked_through && !lacks; k++)
+      lacks = session->doubts[k].through == NULL &&
+              session_depends(session, relation, session->doubts[k].relation);
+    relation->looked_through = lacks;
+  }
+}
+
+/* Finds what is read, and what of it was lost. *RET_AGAIN: that is to be done once more, as a relation that was to be
+ * looked through is to be read as it is stored. */
+static enum base_status find_doubts(struct tql_session *session, const struct ng_query *query,
+                                    struct session_relation *relation, bool *ret_again) {
+  enum base_status status = BASE_OK;
+  find_read(session, query, relation);
   for (int which = LOST; which <= REJECTED && status == BASE_OK && session->doubt_count > 0;
        which++)
     status = read_losses(session, (enum which)which);
@@ -222,8 +275,39 @@ enum base_status session_begin_doubts(struct tql_session *session, const struct 
     session->doubts[kept++] = *doubt;
   }
   session->doubt_count = kept;
+  look_through_few(session);
+  *ret_again = false;
+  for (size_t i = 0; i < session->relation_count; i++)
+    *ret_again |= session->relations[i]->as_stored && session->relations[i]->looked_through;
+  return status;
+}
+
+enum base_status session_begin_doubts(struct tql_session *session, const struct ng_query *query,
+                                      struct session_relation *relation) {
+  enum base_status status;
+  BASE_CHECK(session->doubt_count == 0, "doubts-nested");
+  if (session->seat->settings.losses_ignored) return BASE_OK;
+  bool again;
+  while ((status = find_doubts(session, query, relation, &again)) == BASE_OK && again)
+    forget_doubts(session);
   if (status != BASE_OK) session_end_doubts(session, false);
   return status;
+}
+
+bool session_looks_through(const struct tql_session *session) {
+  for (size_t i = 0; i < session->relation_count; i++)
+    if (session->relations[i]->looked_through) return true;
+  return false;
+}
+
+enum base_status session_doubt_as_stored(struct tql_session *session, const struct ng_query *query,
+                                         struct session_relation *relation) {
+  bool again;
+  for (size_t i = 0; i < session->relation_count; i++)
+    session->relations[i]->as_stored |= session->relations[i]->looked_through;
+  forget_doubts(session);
+  session_end_missing(session);
+  return find_doubts(session, query, relation, &again);
 }
 
 static void count_of(struct base_buffer *out, uint64_t count, const char *what) {
@@ -273,16 +357,48 @@ static void say(struct tql_session *session, const struct session_doubt *doubt) 
   base_buffer_done(&times);
 }
 
+/* Of a variable with credibility only what is certain is read, so what is not there may be a loss's doing. */
+static bool reads_credibly(struct tql_session *session, const struct ng_query *query,
+                           uint64_t walk) {
+  for (size_t i = 0; query != NULL && i < query->variable_count; i++) {
+    struct session_relation *input = session_of(session, query->variables[i].relation);
+    if (query->variables[i].credibility) return true;
+    if (input != NULL && session_is_looked_through(input) && session_visit(input, walk) &&
+        reads_credibly(session, session_query(session, input), walk))
+      return true;
+  }
+  return false;
+}
+
+static bool is_uncertain(const struct net_layout *layout, const union net_slot *row,
+                         uint8_t marks) {
+  if (!(marks & NET_DEFINITE) || row[0].i != row[1].i) return true;
+  return layout->tuple_class == NET_PERIOD && row[2].i != NET_OPEN && row[2].i != row[3].i;
+}
+
+void session_note_doubted(struct tql_session *session, const struct ng_query *query,
+                          struct session_relation *relation, const struct net_rows *rows) {
+  if (!session_is_in_doubt(session)) return;
+  if (relation != NULL && session_is_looked_through(relation))
+    query = session_query(session, relation);
+  if (reads_credibly(session, query, ++session->walks)) return;
+  for (size_t i = 0; i < rows->count; i++)
+    if (is_uncertain(rows->layout, net_rows_row(rows, i), rows->marks[i])) return;
+  for (size_t i = 0; i < session->doubt_count; i++)
+    session->doubts[i].matters = session->doubts[i].counted = false;
+}
+
 void session_end_doubts(struct tql_session *session, bool said) {
   for (size_t i = 0; i < session->doubt_count; i++) {
     const struct session_doubt *doubt = &session->doubts[i];
     if (said && (doubt->matters || doubt->counted || doubt->through != NULL)) say(session, doubt);
-    free_doubt(&session->doubts[i]);
   }
+  forget_doubts(session);
   free(session->doubts);
   session->doubts = NULL;
+  session->doubt_capacity = 0;
+  for (size_t i = 0; i < session->relation_count; i++) session->relations[i]->as_stored = false;
   session_end_missing(session);
-  session->doubt_count = session->doubt_capacity = 0;
 }
 
 bool session_is_in_doubt(const struct tql_session *session) {

@@ -1,7 +1,7 @@
-/* End records that name a process instead of an entity: all periods that records of this process have opened
- * in a traced relation end (its sensor was switched off, the process has ended, or nobody knows what became
- * of either: its collector has been away for longer than the grace, and the relation goes on without it).
- * One that names the key alone, where the process belongs to it, as older collectors do, ends what any has of it.
+/* End records that name less than an entity: all periods end that records of the process or the object which they name
+ * have opened in a traced relation (a sensor was switched off, a process or object has ended, or nobody knows what
+ * became of it: its collector has been away for longer than the grace, and the relation goes on without it).
+ * One that names all of the key, and no process though that belongs to it, as older collectors do, ends what any has of it.
  *
  * Which these are is known when the checkpoint passes: those that the live network's event-to-period node has
  * open, and those that records before, which go into the network with the end, open and do not close. Such an
@@ -14,14 +14,17 @@
 
 struct ending {
   const struct net_layout *layout; /* of records */
-  uint32_t slot;                   /* of who is ended: the process, or the key */
-  union net_slot whose;            /* its value */
+  const union net_slot *end;
+  uint32_t *slots; /* where END says who is ended: process and objects, or the key */
+  size_t slot_count;
   struct net_rowmap entities;
   union net_slot *row; /* scratch */
 };
 
 static bool is_ended(const struct ending *ending, const union net_slot *row) {
-  return row[ending->slot].i == ending->whose.i;
+  for (size_t i = 0; i < ending->slot_count; i++)
+    if (row[ending->slots[i]].i != ending->end[ending->slots[i]].i) return false;
+  return ending->slot_count > 0;
 }
 
 /* ROW: a record of who is ended. */
@@ -53,18 +56,30 @@ static void add_records(struct ending *ending, const struct net_rows *rows) {
   }
 }
 
+/* Of the key, what END says beside the process is names of objects; without one it says all of it. */
+static void find_names(struct ending *ending, const struct net_key *by, uint32_t process) {
+  const struct net_field *fields = ending->layout->fields;
+  bool all = ending->end[fields[process].slot].s == 0;
+  ending->slots = base_xcalloc(by->count + 1, sizeof *ending->slots);
+  if (!all) ending->slots[ending->slot_count++] = fields[process].slot;
+  for (size_t i = 0; i < by->count; i++) {
+    const struct net_field *field = &fields[by->fields[i]];
+    bool name = field->type.base == NET_STRING || field->type.base == NET_NAME;
+    if (by->fields[i] == process || (!all && (!name || ending->end[field->slot].s == 0))) continue;
+    ending->slots[ending->slot_count++] = field->slot;
+  }
+}
+
 void session_end_all(const struct session_relation *relation, const union net_slot *end,
                      struct net_rows *rows) {
-  struct ending ending = {.layout = rows->layout};
+  struct ending ending = {.layout = rows->layout, .end = end};
+  const struct net_key *entity = &relation->ng.entity;
   int process = net_layout_find(rows->layout, "Process");
-  if (process < 0 || relation->ng.by < 0 || relation->periods == NULL) return;
-  uint32_t keys[2];
-  size_t key_count = session_entity_slots(&relation->ng, rows->layout, keys);
-  ending.slot = rows->layout->fields[process].slot;
-  if (end[ending.slot].s == 0) ending.slot = keys[0];
-  ending.whose = end[ending.slot];
+  if (process < 0 || entity->count == 0 || relation->periods == NULL) return;
+  find_names(&ending, &relation->ng.by, (uint32_t)process);
+  uint32_t *keys = session_key_slots(rows->layout, entity);
   ending.row = base_xcalloc(rows->layout->slot_count, sizeof *ending.row);
-  net_rowmap_init(&ending.entities, rows->layout, NET_KEY_SLOTS, 0, keys, key_count, 0);
+  net_rowmap_init(&ending.entities, rows->layout, NET_KEY_SLOTS, 0, keys, entity->count, 0);
   net_periods_each_open(relation->periods, add_open, &ending);
   add_records(&ending, rows);
   for (uint32_t i = 0; i < ending.entities.used; i++) {
@@ -77,6 +92,8 @@ void session_end_all(const struct session_relation *relation, const union net_sl
   }
   net_rowmap_done(&ending.entities);
   free(ending.row);
+  free(ending.slots);
+  free(keys);
 }
 
 enum base_status session_lose_process(struct tql_session *session,

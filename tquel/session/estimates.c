@@ -74,9 +74,22 @@ static bool is_all_there(const struct tql_session *session) {
   return true;
 }
 
+static bool depends(void *context, const struct ng_relation *relation,
+                    const struct ng_relation *on) {
+  struct tql_session *session = context;
+  struct session_relation *reader = session_find(session, relation->name),
+                          *of = session_find(session, on->name);
+  return reader != NULL && of != NULL && session_depends(session, reader, of);
+}
+
+void session_set_depends(struct tql_session *session, struct ng_plan *plan) {
+  ng_plan_set_depends(plan, depends, session);
+}
+
 enum base_status session_transform(struct tql_session *session, struct ng_plan *plan, bool kept) {
   struct ng_statistics statistics = {.context = session, .tuples = tuples, .share = share};
   if (!kept && is_all_there(session)) ng_plan_set_statistics(plan, &statistics);
+  session_set_depends(session, plan);
   enum base_status status = ng_plan_transform(
       plan, kept ? &session->seats[0]->switches : &session->seat->switches, session->diags);
   ng_plan_set_statistics(plan, NULL);

@@ -53,7 +53,7 @@ static enum base_status keep_as_it_is(struct tql_session *session,
   if (there == NULL) return BASE_OK;
   *ret_done = true;
   if (there->ng.kind != made->kind || !same_domains(there->ng.layout, made->layout) ||
-      there->ng.by != made->by) {
+      !net_key_same(there->ng.layout, &there->ng.by, made->layout, &made->by)) {
     base_report_hint(session->diags, MSG_NAME_EXISTS, session->source, &statement->name.range,
                      "help and its name shows its domains",
                      there->announced ? "%s is announced by sensors, with other domains"

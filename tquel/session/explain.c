@@ -162,7 +162,8 @@ static enum base_status analyse_gathered(struct tql_session *session,
   const struct ng_query *now = session_query(session, there);
   if (now == NULL) return BASE_USER;
   struct tql_settings settings = *scope.scope.settings;
-  settings.unbounded_allowed = now->unbounded_allowed; /* explain shows nothing of it */
+  settings.unbounded_allowed = now->unbounded_allowed; /* explain shows nothing of these */
+  settings.losses_ignored = now->losses_ignored;
   scope.scope.settings = &settings;
   const char *text = tql_definition_text(session->statement_arena, &scope.scope, statement, *ret);
   if (strcmp(text, there->definition) == 0) return BASE_OK;
@@ -197,6 +198,7 @@ void session_gather_display(struct tql_session *session, const struct session_re
 
 enum base_status tql_session_explained(struct tql_session *session, enum ng_explain_format format,
                                        struct base_buffer *out) {
+  session_set_depends(session, session->gathered_final);
   enum base_status status =
       ng_plan_transform(session->gathered_final, &session->seat->switches, session->diags);
   if (status != BASE_OK) return status;

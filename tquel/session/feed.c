@@ -30,7 +30,9 @@ bool session_is_fed(struct tql_session *session, const struct session_relation *
   for (size_t i = 0; i < session->relation_count; i++) {
     const struct session_relation *base = session->relations[i];
     if ((base == relation || session_depends(session, relation, base)) &&
-        !session_is_derived(base) && session_is_brought(session, base))
+        !session_is_derived(base) &&
+        (session_is_brought(session, base) ||
+         (session_is_pace(base) && session->timeline == NET_TIMELINE_REAL)))
       return true;
   }
   return false;

@@ -108,10 +108,8 @@ static enum base_status build_store(struct tql_session *session,
   net_access_set_passed(top, relation->passed);
   remember_access(session, &relation->ng, NET_SCAN_RECORDS, top);
   if (is_traced(relation)) {
-    uint32_t by[2];
-    size_t by_count = ng_entity_domains(&relation->ng, by);
-    struct net_node *periods =
-        net_create_event_to_period(network, name, layout, relation->ng.layout, by, by_count);
+    struct net_node *periods = net_create_event_to_period(
+        network, name, layout, relation->ng.layout, &relation->ng.entity);
     must_link(top, periods);
     top = relation->periods = periods;
   }
@@ -337,7 +335,9 @@ enum base_status session_ensure_live(struct tql_session *session) {
     base_strings_pin_all(
         session->strings); /* the constants of its programs; no rows have come yet */
     session->displays_on = false;
+    session_replay_triggers(session);
     status = net_run(session->live);
+    session_triggers_live(session);
     session->displays_on = true;
     session_follow_checkpoints(session);
   }
@@ -657,13 +657,14 @@ static enum base_status end_entity(struct tql_session *session, struct session_r
   return status;
 }
 
-/* NULL: EVENT names all that tells entities of the traced RELATION apart. */
-static const char *unnamed(const struct session_relation *relation,
-                           const struct net_read_event *event) {
-  uint32_t by[2];
-  size_t count = ng_entity_domains(&relation->ng, by);
-  if (count > 0 && !event->named[by[0]]) return "the end record does not name the entity";
-  if (count > 1 && !event->named[by[1]]) return "the end record does not name the entity's process";
+const char *session_unnamed(const struct session_relation *relation,
+                            const struct net_read_event *event) {
+  const struct net_key *by = &relation->ng.by, *entity = &relation->ng.entity;
+  for (size_t i = 0; i < entity->count; i++) {
+    if (event->named[entity->fields[i]]) continue;
+    return i < by->count ? "the end record does not name the entity"
+                         : "the end record does not name the entity's process";
+  }
   return NULL;
 }
 
@@ -676,7 +677,7 @@ enum base_status session_take_end(struct tql_session *session, struct session_re
   if (event->time == NET_FOREVER) {
     wrong = "forever is no time of a record";
   } else if (is_traced(relation)) {
-    wrong = unnamed(relation, event);
+    wrong = session_unnamed(relation, event);
     if (wrong == NULL) status = end_entity(session, relation, event, limit, correction);
   } else if (relation->ng.layout->tuple_class == NET_EVENT) {
     wrong = "an event has no end";

@@ -178,7 +178,7 @@ static enum base_status missing_in_view(struct tql_session *session, struct sess
 
 static enum base_status missing_in(struct tql_session *session, struct session_relation *relation,
                                    struct stretches *ret) {
-  if (relation->view) return missing_in_view(session, relation, ret);
+  if (session_is_looked_through(relation)) return missing_in_view(session, relation, ret);
   struct session_doubt *doubt = session_doubt_of(session, relation);
   for (size_t i = 0; doubt != NULL && i < doubt->losses.count; i++)
     add_anywhere(doubt, &doubt->losses.items[i], ret);
@@ -187,8 +187,6 @@ static enum base_status missing_in(struct tql_session *session, struct session_r
 }
 
 /* --- what an aggregate says of whose records it counts */
-
-#define KNOWN_MOST 3 /* what tells entities apart, and the process */
 
 /* A domain of the relation that says whose a record is. */
 struct known {
@@ -203,7 +201,7 @@ struct counted {
   struct tql_session *session;
   struct session_doubt *doubt;
   const struct ng_aggregate *aggregate;
-  struct known known[KNOWN_MOST];
+  struct known *known; /* of what tells entities apart, and of the process */
   size_t known_count;
   bool told; /* the entity is known in each group */
 };
@@ -248,12 +246,13 @@ static void add_known(struct counted *counted, uint32_t field, bool of_entity, b
 
 static void find_known(struct counted *counted) {
   const struct session_relation *relation = counted->doubt->relation;
-  uint32_t entity[2];
-  size_t count = ng_entity_domains(&relation->ng, entity);
-  for (size_t i = 0; i < count; i++) add_known(counted, entity[i], true, false);
+  const struct net_key *entity = &relation->ng.entity;
+  counted->known =
+      BASE_NEW_ARRAY(counted->session->statement_arena, entity->count + 1, struct known);
+  for (size_t i = 0; i < entity->count; i++) add_known(counted, entity->fields[i], true, false);
   if (counted->doubt->process >= 0)
     add_known(counted, (uint32_t)counted->doubt->process, false, true);
-  counted->told = count > 0;
+  counted->told = entity->count > 0;
   for (size_t i = 0; i < counted->known_count; i++) {
     const struct known *known = &counted->known[i];
     if (known->of_entity && known->by < 0 && !known->is_pinned) counted->told = false;
@@ -264,12 +263,13 @@ static void find_known(struct counted *counted) {
 
 /* What is known of whose it is, and when it happened. */
 struct record {
-  union net_slot values[KNOWN_MOST];
+  union net_slot *values; /* as many as domains are known of; NULL: of none */
   struct net_instant at;
 };
 struct records {
   struct record *items;
   size_t count, capacity;
+  struct base_arena *values;
 };
 
 static int compare_values(const struct counted *counted, const struct record *a,
@@ -328,6 +328,7 @@ static enum base_status read_records(const struct counted *counted, struct recor
       base_grow(&ret->items, &ret->capacity, ret->count + 1, sizeof *ret->items);
       struct record *record = &ret->items[ret->count++];
       record->at = (struct net_instant){row[0].i, row[1].i};
+      record->values = BASE_NEW_ARRAY(ret->values, counted->known_count, union net_slot);
       for (size_t k = 0; k < counted->known_count; k++)
         record->values[k] = row[batch.layout->fields[counted->known[k].field].slot];
     }
@@ -413,10 +414,12 @@ static bool concerns(const struct counted *counted, const struct record *key,
 }
 
 static void missing_in_group(const struct counted *counted, const struct records *records,
-                             struct record key, struct stretches *ret) {
+                             const struct record *group, struct stretches *ret) {
   const struct net_losses *losses = &counted->doubt->losses;
+  struct record key = {.values = base_xcalloc(counted->known_count + 1, sizeof *key.values),
+                       .at = group->at};
   for (size_t i = 0; i < counted->known_count; i++)
-    if (counted->known[i].by < 0) key.values[i] = counted->known[i].slot;
+    key.values[i] = counted->known[i].by < 0 ? counted->known[i].slot : group->values[i];
   for (size_t i = 0; i < losses->count; i++) {
     if (!concerns(counted, &key, &losses->items[i])) continue;
     if (counted->told)
@@ -424,6 +427,7 @@ static void missing_in_group(const struct counted *counted, const struct records
     else
       add_anywhere(counted->doubt, &losses->items[i], ret);
   }
+  free(key.values);
   outlast(counted->aggregate, ret);
 }
 
@@ -458,8 +462,8 @@ static void add_pieces(struct net_rows *rows, const struct counted *counted,
 static const struct net_layout *groups_layout(const struct counted *counted,
                                               const unsigned **ret_by) {
   struct base_arena *arena = counted->session->statement_arena;
-  struct net_field *fields = BASE_NEW_ARRAY(arena, KNOWN_MOST, struct net_field);
-  unsigned *by = BASE_NEW_ARRAY(arena, KNOWN_MOST, unsigned);
+  struct net_field *fields = BASE_NEW_ARRAY(arena, counted->known_count, struct net_field);
+  unsigned *by = BASE_NEW_ARRAY(arena, counted->known_count, unsigned);
   uint32_t count = 0;
   for (size_t i = 0; i < counted->known_count; i++) {
     if (counted->known[i].by < 0) continue;
@@ -474,7 +478,7 @@ static const struct net_layout *groups_layout(const struct counted *counted,
 static bool add_groups(struct counted *counted, const struct records *records,
                        struct net_rows *rows) {
   bool any = false, grouped = rows->layout->field_count > 0;
-  struct records groups = {NULL, 0, 0};
+  struct records groups = {NULL, 0, 0, records->values};
   base_grow(&groups.items, &groups.capacity, records->count + 1, sizeof *groups.items);
   groups.items[0] = (struct record){.at = {0, 0}};
   groups.count = grouped ? records->count : 1;
@@ -485,7 +489,7 @@ static bool add_groups(struct counted *counted, const struct records *records,
     struct stretches stretches = {NULL, 0, 0};
     if (i > 0 && compare_values(counted, &groups.items[i - 1], &groups.items[i], true) == 0)
       continue;
-    missing_in_group(counted, records, groups.items[i], &stretches);
+    missing_in_group(counted, records, &groups.items[i], &stretches);
     any |= stretches.count > 0;
     add_pieces(rows, counted, &groups.items[i], &stretches);
     free(stretches.items);
@@ -496,13 +500,14 @@ static bool add_groups(struct counted *counted, const struct records *records,
 
 static enum base_status missing_of_records(struct counted *counted, struct net_rows *rows,
                                            bool *ret_any) {
-  struct records records = {NULL, 0, 0};
+  struct records records = {NULL, 0, 0, base_arena_new()};
   enum base_status status = BASE_OK;
   if (counted->told || rows->layout->field_count > 0) status = read_records(counted, &records);
   sort_records(counted, &records, by_entity);
   *ret_any = status == BASE_OK && add_groups(counted, &records, rows);
   if (*ret_any) counted->doubt->counted = true;
   free(records.items);
+  base_arena_free(records.values);
   return status;
 }
 
@@ -550,7 +555,7 @@ static void give_rows(struct tql_session *session, const struct session_relation
   missing->rows = *rows;
   const char *name = base_arena_printf(session->statement_arena, "losses of %s", relation->ng.name);
   missing->relation =
-      (struct ng_relation){.name = name, .kind = NG_REL_PERIOD, .layout = rows->layout, .by = -1};
+      (struct ng_relation){.name = name, .kind = NG_REL_PERIOD, .layout = rows->layout};
   missing->given = (struct session_given){&missing->relation, &missing->rows, NET_FOREVER};
   doubt->variable = (struct ng_variable){.name = name, .relation = &missing->relation};
 }
@@ -574,7 +579,7 @@ static enum base_status doubt_of(struct tql_session *session, const struct ng_qu
     find_known(&counted);
     net_rows_init(&rows, groups_layout(&counted, &ret->by));
     status = missing_of_records(&counted, &rows, &any);
-  } else if (relation->view) {
+  } else if (session_is_looked_through(relation)) {
     net_rows_init(&rows, net_layout_new(session->statement_arena, NET_PERIOD, NULL, 0));
     status = missing_of_view(&counted, relation, &rows, &any);
   } else {

@@ -70,6 +70,7 @@ static bool is_plain(const struct tql_expr *expr, const char **name) {
     case TQL_E_INTEGER:
     case TQL_E_FLOAT:
     case TQL_E_STRING:
+    case TQL_E_BYTES:
     case TQL_E_BOOL:
     case TQL_E_NAME: /* a string, too */
       return true;

@@ -129,6 +129,10 @@ bool tql_session_has_feeds(const struct tql_session *session) {
   return false;
 }
 
+bool tql_session_goes_on(struct tql_session *session) {
+  return tql_session_has_feeds(session) || session_pace_is_displayed(session);
+}
+
 /* Each that has not ended reads a portion of what is there. */
 static enum base_status read_portions(struct tql_session *session, bool *ret_idle) {
   struct net_batch_builder builder;
@@ -204,7 +208,8 @@ static enum base_status pump_once(struct tql_session *session, bool *ret_idle) {
   if (status == BASE_OK) status = wake_feeds(session);
   if (status == BASE_CANCEL) session_take_back(session); /* a network that is half built */
   if (status == BASE_OK) status = read_feeds(session, ret_idle);
-  if (status == BASE_OK && (group_is_due(session) || !tql_session_has_feeds(session)))
+  if (status == BASE_OK) status = session_pace_turn(session);
+  if (status == BASE_OK && (group_is_due(session) || !tql_session_goes_on(session)))
     status = session_commit_group(session);
   if (status == BASE_OK) status = session_fold_some(session);
   if (status == BASE_OK) session_note_steady(session);
@@ -216,7 +221,7 @@ static enum base_status pump_once(struct tql_session *session, bool *ret_idle) {
 
 static enum base_status pump(struct tql_session *session, int timeout_ms) {
   int64_t began = base_env_monotonic();
-  while (tql_session_has_feeds(session)) {
+  while (tql_session_goes_on(session)) {
     bool idle = true;
     if (!session_is_resting(session)) {
       base_diag_hold(session->diags);
@@ -331,7 +336,9 @@ static enum base_status take_turn(struct tql_session *session) {
   if (network_is_due(session)) status = make_network(session);
   if (status == BASE_OK && !session_is_resting(session)) status = read_feeds(session, &idle);
   if (status == BASE_OK) status = session_sources_advance(session);
+  if (status == BASE_OK) status = session_pace_turn(session);
   if (status == BASE_OK) session_tell_sensors(session);
+  if (status == BASE_OK) session_tell_triggers(session);
   if (status == BASE_OK && group_is_due(session)) status = session_commit_group(session);
   if (status == BASE_OK) status = session_fold_some(session);
   if (status == BASE_OK) session_note_steady(session);
@@ -357,11 +364,13 @@ enum base_status tql_session_turn(struct tql_session *session) {
   return status;
 }
 
-int64_t tql_session_due(const struct tql_session *session) {
+int64_t tql_session_due(struct tql_session *session) {
   int64_t now = base_env_monotonic(), due = session_sources_due(session, now);
   if (session->group_open && session->group_since + session->durable_ns - now < due)
     due = session->group_since + session->durable_ns - now;
   if (tql_session_has_feeds(session) && due > POLL_MS * NS_PER_MS) due = POLL_MS * NS_PER_MS;
+  int64_t pace = session_pace_due(session);
+  if (pace < due) due = pace;
   if (session_fold_due(session, now) < due) due = session_fold_due(session, now);
   if (session_steady_due(session, now) < due) due = session_steady_due(session, now);
   if (session_upkeep_due(session, now) < due) due = session_upkeep_due(session, now);

@@ -77,6 +77,12 @@ static bool has_clock(const struct ng_query *query) {
   return false;
 }
 
+/* Clocks alone tick from the earliest time on that the statement names, or from the start of the session. */
+static net_chronon begin_of_pace(const struct tql_session *session, const struct ng_query *query) {
+  net_chronon start = session->seat->time.start;
+  return query->named_first < start ? query->named_first : start;
+}
+
 /* The earliest tuple among the query's own inputs; false while they are all empty. A clock cannot tick
  * at `beginning`: where the query has one, the first finite instant in its inputs, or when its clocks tick before that. */
 static enum base_status earliest_tuple(struct tql_session *session, const struct ng_query *query,
@@ -90,8 +96,13 @@ static enum base_status earliest_tuple(struct tql_session *session, const struct
     bool any = false;
     net_chronon first = NET_FOREVER, last;
     if (relation->kind == NG_REL_CLOCK || query->variables[i].costs) continue;
+    if (query->variables[i].paces) {
+      note_first(ret_any, ret, begin_of_pace(session, query));
+      continue;
+    }
     struct session_relation *input = session_of(session, relation);
-    status = input != NULL && input->view ? earliest_of_view(session, input, finite, &any, &first)
+    status = input != NULL && session_is_looked_through(input)
+                 ? earliest_of_view(session, input, finite, &any, &first)
              : finite ? st_first_finite(session->database, relation->name, &any, &first)
                       : st_extent(session->database, relation->name, &any, &first, &last);
     if (status == BASE_OK && any) note_first(ret_any, ret, first);
@@ -105,6 +116,7 @@ static bool may_come_earlier_in(struct tql_session *session, const struct ng_que
                                 net_chronon first, uint64_t walk) {
   for (size_t i = 0; i < query->variable_count; i++) {
     if (query->variables[i].relation->kind == NG_REL_CLOCK || query->variables[i].costs) continue;
+    if (query->variables[i].paces) continue;
     struct session_relation *input = session_of(session, query->variables[i].relation);
     if (input == NULL || !session_visit(input, walk)) continue;
     if (input->view && input->query != NULL &&
@@ -229,7 +241,6 @@ struct st_relation session_derived(struct base_arena *arena, const struct tql_st
       .kind = layout->tuple_class == NET_EVENT ? ST_DERIVED_EVENT : ST_DERIVED_PERIOD,
       .domains = domains,
       .domain_count = layout->field_count,
-      .by = -1,
       .checkpoint = NET_BEGINNING,
       .view = statement->kind == TQL_S_VIEW,
       .inputs = inputs,
@@ -245,8 +256,8 @@ static enum base_status define(struct tql_session *session, const struct tql_sta
   struct st_relation relation = session_derived(arena, statement, query);
   relation.definition = tql_definition_text(arena, &scope.scope, statement, query);
   enum base_status status = session_begin(session);
-  if (status != BASE_OK) return status;
-  status = st_create(session->database, &relation);
+  if (status == BASE_OK && !relation.view) status = session_pace_begin(session, query);
+  if (status == BASE_OK) status = st_create(session->database, &relation);
   if (status == BASE_OK) {
     struct session_relation *derived = session_add_relation(session, &relation);
     /* A view is in the network for those who look at it, and nobody does yet; what is computed from nothing that is or may
@@ -290,6 +301,7 @@ static enum base_status show_once(struct tql_session *session, const struct ng_q
     status = session_run_once(session, query, rows);
   }
   session_use_kept(session, false);
+  if (status == BASE_OK) session_note_doubted(session, query, relation, &rows->rows);
   if (status == BASE_OK) status = st_version(session->database, &after);
   if (status != BASE_OK) return status;
   bool same = before.others == after.others && before.own == after.own;
@@ -298,16 +310,16 @@ static enum base_status show_once(struct tql_session *session, const struct ng_q
   status = print_rows(session, rows);
   if (status != BASE_OK) return status;
   const struct session_relation *view = query ? session_whole_view(session, query) : relation;
-  bool whole = !session_is_in_doubt(session) && !session->seat->losses_ignored;
+  bool whole = !session_is_in_doubt(session) && !session->seat->settings.losses_ignored;
   if (session->statement != NULL && session->statement->order != NULL) whole = false;
   if (view != NULL && view->view && same && whole && session->diags->count == diags)
     session_keep_result(session, view, &before, rows);
   return BASE_OK;
 }
 
-static enum base_status show(struct tql_session *session, const struct ng_query *query,
-                             struct session_relation *relation) {
-  enum base_status status = session_begin_doubts(session, query, relation);
+static enum base_status show_doubted(struct tql_session *session, const struct ng_query *query,
+                                     struct session_relation *relation) {
+  enum base_status status = BASE_OK;
   bool again = true;
   for (int i = 0; i < 2 && again && status == BASE_OK; i++) {
     struct tql_rows rows;
@@ -319,6 +331,28 @@ static enum base_status show(struct tql_session *session, const struct ng_query 
     status = show_once(session, query, relation, i == 0, &rows, &again);
     session_spare_rows(session, &rows.rows);
     tql_rows_done(&rows);
+  }
+  return status;
+}
+
+/* What derived relations are made of may be uncertain in a way that their definitions have no answer to: then their tables
+ * are read. */
+static enum base_status show(struct tql_session *session, const struct ng_query *query,
+                             struct session_relation *relation) {
+  enum base_status status = session_begin_doubts(session, query, relation);
+  if (status != BASE_OK) return status;
+  if (session_looks_through(session)) {
+    size_t first = session->diags->count;
+    base_diag_hold(session->diags);
+    status = show_doubted(session, query, relation);
+    if (status == BASE_USER) {
+      base_diag_drop(session->diags, first);
+      status = session_doubt_as_stored(session, query, relation);
+      if (status == BASE_OK) status = show_doubted(session, query, relation);
+    }
+    base_diag_release(session->diags);
+  } else {
+    status = show_doubted(session, query, relation);
   }
   session_end_doubts(session, status == BASE_OK);
   return status;
@@ -385,6 +419,8 @@ enum base_status session_retrieve(struct tql_session *session,
     status = session_analyse_order(session, statement, query->layout, &sort);
     if (status != BASE_OK) return status;
   }
+  status = session_pace_catch_up(session, query, NULL);
+  if (status != BASE_OK) return status;
   if (session_awaits(session, query)) return BASE_CANCEL;
   status = show(session, query, NULL);
   return status == BASE_OK ? report_all_withheld(session, query) : status;
@@ -396,7 +432,7 @@ enum base_status session_rows_of(struct tql_session *session, struct session_rel
   struct net_source *source = NULL;
   tql_rows_init(ret, relation->ng.name, relation->ng.layout);
   ret->rows.may_spill = true;
-  if (relation->view) return session_view_rows(session, relation, ret);
+  if (session_is_looked_through(relation)) return session_view_rows(session, relation, ret);
   ret->checkpoint = relation->checkpoint;
   /* All rows that are stored, also those at or beyond a checkpoint. */
   int64_t began = base_env_monotonic();
@@ -421,7 +457,8 @@ enum base_status session_rows_of(struct tql_session *session, struct session_rel
 
 enum base_status session_print(struct tql_session *session, struct session_relation *relation) {
   session_warn_incomplete(session, relation);
-  return show(session, NULL, relation);
+  enum base_status status = session_pace_catch_up(session, NULL, relation);
+  return status == BASE_OK ? show(session, NULL, relation) : status;
 }
 
 /* --- derived relations */

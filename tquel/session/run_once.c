@@ -97,6 +97,10 @@ static enum base_status open_source(void *context, const struct ng_relation *ng,
   }
   struct session_relation *relation = session_of(session, ng);
   BASE_CHECK(relation != NULL, "query-relation");
+  if (session_is_pace(relation)) {
+    *ret = session_open_given(&session->given_pace, layout, rows);
+    return BASE_OK;
+  }
   struct net_store *store = st_net(session->database);
   struct net_source *inner = NULL;
   struct net_scan scan = {ng->name, layout, form, relation->checkpoint, rows, wanted};
@@ -150,6 +154,8 @@ static enum base_message eval_message(enum net_eval_error error) {
       return MSG_CONVERSION_RANGE;
     case NET_EVAL_TEXT:
       return MSG_STRING_NO_NUMBER;
+    case NET_EVAL_HEX:
+      return MSG_STRING_NO_BYTES;
     case NET_EVAL_COUNT:
       return MSG_NEGATIVE_COUNT;
     case NET_EVAL_REGEX:
@@ -367,7 +373,9 @@ static bool is_over_store(const struct tql_session *session) {
 static bool is_closed(struct tql_session *session, struct session_relation *relation,
                       uint64_t walk) {
   if (!session_visit(relation, walk)) return true;
-  if (!relation->view) return relation->checkpoint == NET_FOREVER && !relation->has_pending;
+  if (session_is_pace(relation)) return session->given_pace.checkpoint == NET_FOREVER;
+  if (!session_is_looked_through(relation))
+    return relation->checkpoint == NET_FOREVER && !relation->has_pending;
   for (size_t i = 0; i < relation->input_count; i++) {
     struct session_relation *input = session_find(session, relation->inputs[i]);
     if (input != NULL && !is_closed(session, input, walk)) return false;
@@ -392,7 +400,8 @@ static net_chronon known_until(struct tql_session *session, struct session_relat
                                uint64_t walk) {
   net_chronon known = NET_FOREVER;
   if (!session_visit(relation, walk)) return known;
-  if (!relation->view)
+  if (session_is_pace(relation)) return session->given_pace.checkpoint;
+  if (!session_is_looked_through(relation))
     return relation->has_pending && relation->checkpoint == NET_FOREVER ? NET_BEGINNING
                                                                         : relation->checkpoint;
   for (size_t i = 0; i < relation->input_count; i++) {
@@ -416,6 +425,7 @@ static net_chronon reads_until(struct tql_session *session, const struct ng_quer
 
 bool session_is_beyond(struct tql_session *session, const struct ng_query *query) {
   const struct ng_expr *at = query->at;
+  session->given_pace.checkpoint = session_paced_until(session, query);
   return at != NULL && at->op == NG_T_CONSTANT && at->instant.lo != NET_FOREVER &&
          at->instant.lo >= reads_until(session, query);
 }
@@ -439,6 +449,17 @@ static enum base_status make_plan(struct tql_session *session, const struct one_
   return status;
 }
 
+/* Clocks alone tick up to now for who asks once, else as far as their relation has come. */
+static void begin_pace(struct tql_session *session, const struct one_off *one_off,
+                       const struct net_rows *nothing) {
+  const struct session_relation *pace = session_find(session, "Clock");
+  bool once = one_off->store_name == NULL;
+  session->paced_until = once ? session_paced_until(session, one_off->query) : NET_BEGINNING;
+  session->given_pace = (struct session_given){
+      .rows = nothing,
+      .checkpoint = once || pace == NULL ? session->paced_until : pace->checkpoint};
+}
+
 /* With conditions that can fail where they are best asked; and if one does fail, without. */
 static enum base_status run_one_off(struct tql_session *session, struct one_off *one_off) {
   struct reject_context reject = {
@@ -448,6 +469,8 @@ static enum base_status run_one_off(struct tql_session *session, struct one_off 
     struct session_relation *derived = session_find(session, one_off->store_name);
     if (derived != NULL && has_rejections(session, derived)) reject.tolerant = derived;
   }
+  struct net_rows nothing = {0};
+  begin_pace(session, one_off, &nothing);
   struct session_counters before = session->counters;
   bool speculate = reject.tolerant == NULL && reads_closed(session, one_off->query);
   for (;;) {
@@ -458,7 +481,10 @@ static enum base_status run_one_off(struct tql_session *session, struct one_off 
     reject.speculates = speculate && ng_plan_speculates(one_off->plan);
     if (status == BASE_OK) status = run_plan(session, one_off, &reject);
     base_arena_free(arena);
-    if (!reject.speculates || !reject.failed) return status;
+    if (!reject.speculates || !reject.failed) {
+      session->paced_until = NET_BEGINNING;
+      return status;
+    }
     speculate = false;
     session->counters.rows_in = before.rows_in;
     if (one_off->rows != NULL) tql_rows_clear(one_off->rows);

@@ -99,10 +99,8 @@ static struct net_node *build_chain(struct net_network *network,
   const struct ng_relation *ng = &relation->ng;
   struct net_node *access = net_create_access(network, ng->name, ng->records, source, false);
   net_access_set_passed(access, relation->passed);
-  uint32_t by[2];
-  size_t by_count = ng_entity_domains(ng, by);
   struct net_node *periods =
-      net_create_samples_to_period(network, ng->name, ng->records, ng->layout, by, by_count);
+      net_create_samples_to_period(network, ng->name, ng->records, ng->layout, &ng->entity);
   BASE_CHECK(net_link(access, periods, 0) == BASE_OK && net_link(periods, sink, 0) == BASE_OK,
              "samples-links");
   if (ret_access != NULL) *ret_access = access;

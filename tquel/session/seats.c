@@ -90,7 +90,6 @@ void tql_seat_text(struct tql_seat *seat, struct base_buffer *out) {
     base_buffer_printf(out, "set rule %s %s\n", ng_rule_info((enum ng_rule)rule)->name,
                        seat->switches.off[rule] ? "off" : "on");
   if (seat->manual) base_buffer_puts(out, "set checkpoint manual\n");
-  if (seat->losses_ignored) base_buffer_puts(out, "set losses ignored\n");
   base_arena_free(arena);
   if (seat->memory_set) base_buffer_printf(out, "set memory %zu B\n", seat->memory);
   if (seat->time_limit_set)

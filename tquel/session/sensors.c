@@ -11,10 +11,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/base/bytes.h"
 #include "engine/base/env.h"
 #include "engine/base/printable.h"
 #include "engine/control.h"
 #include "engine/pattern.h"
+#include "engine/triggers.h"
 #include "tquel/session/sources.h"
 
 /* --- who asks */
@@ -104,6 +106,24 @@ void session_tell_sensors(struct tql_session *session) {
   net_control_release(session->control);
 }
 
+void session_tell_triggers(struct tql_session *session) {
+  if (session->control == NULL) return;
+  net_triggers_tell(net_control_triggers(session->control));
+  session->turned_at = base_env_now();
+}
+
+/* On the abstract time line nobody knows what is new. */
+void session_replay_triggers(struct tql_session *session) {
+  if (session->control == NULL) return;
+  bool real = session->timeline == NET_TIMELINE_REAL && session->turned_at != 0;
+  net_triggers_replay(net_control_triggers(session->control),
+                      real ? session->turned_at : NET_FOREVER);
+}
+
+void session_triggers_live(struct tql_session *session) {
+  if (session->control != NULL) net_triggers_live(net_control_triggers(session->control));
+}
+
 struct net_control *session_control_of(void *context, const struct ng_relation *relation) {
   const struct tql_session *session = context;
   (void)relation;
@@ -146,13 +166,14 @@ static void mark_watch(void *context, const struct net_watch *watch, size_t hold
   (void)holders;
   for (uint32_t i = 0; i < watch->object_count; i++) {
     const struct net_watch_object *object = &watch->objects[i];
-    if (object->type.base == NET_STRING || object->type.base == NET_NAME)
-      base_strings_mark(context, object->value.s);
+    if (net_type_is_interned(object->type.base)) base_strings_mark(context, object->value.s);
   }
 }
 
 void session_mark_watches(struct tql_session *session) {
   each_watch(session, mark_watch, session->strings);
+  if (session->control != NULL)
+    net_triggers_mark_strings(net_control_triggers(session->control), session->strings);
 }
 
 /* --- \ds */
@@ -173,7 +194,7 @@ static const char **add_row(struct sensor_table *table) {
 }
 
 static bool is_number(size_t column) {
-  return column >= TQL_SENSOR_GENERATED && column <= TQL_SENSOR_ESCAPED;
+  return column >= TQL_SENSOR_GENERATED && column <= TQL_SENSOR_COALESCED;
 }
 
 static void put_cell(struct base_buffer *out, const char *text, int width, size_t column) {
@@ -267,9 +288,13 @@ static const char *missing(struct watch_text *text, const struct net_watch *watc
   return objects < OBJECTS_SHOWN ? ": no such object is there" : "";
 }
 
-static void put_quoted(struct watch_text *text, base_string_id id) {
+static void put_quoted(struct watch_text *text, enum net_base_type base, base_string_id id) {
   size_t length;
   const char *words = base_strings_text(text->session->strings, id, &length);
+  if (base == NET_BYTES) {
+    base_buffer_bytes_constant(text->out, words, length);
+    return;
+  }
   base_buffer_putc(text->out, '"');
   base_buffer_printable(text->out, words, length);
   base_buffer_putc(text->out, '"');
@@ -282,10 +307,9 @@ static void put_watch(void *context, const struct net_watch *watch, size_t holde
   base_buffer_printable(text->out, watch->relation, strlen(watch->relation));
   for (uint32_t i = 0; i < watch->object_count; i++) {
     const struct net_watch_object *object = &watch->objects[i];
-    bool words = object->type.base == NET_STRING || object->type.base == NET_NAME;
     base_buffer_printf(text->out, " %s %s = ", i == 0 ? "where" : "and", object->domain);
-    if (words)
-      put_quoted(text, object->value.s);
+    if (net_type_is_interned(object->type.base))
+      put_quoted(text, object->type.base, object->value.s);
     else
       base_buffer_printf(text->out, "%lld", (long long)object->value.i);
   }
@@ -296,6 +320,14 @@ static void put_watch(void *context, const struct net_watch *watch, size_t holde
   }
   if (watch->starts_only) base_buffer_puts(text->out, ", starts only");
   base_buffer_printf(text->out, " (%zu)%s\n", holders, missing(text, watch));
+}
+
+static void put_trigger(void *context, const char *relation, uint64_t tuples, uint64_t asked) {
+  struct base_buffer *out = context;
+  base_buffer_puts(out, "triggered: ");
+  base_buffer_printable(out, relation, strlen(relation));
+  base_buffer_printf(out, " by %llu tuple%s, asked for %llu time%s\n", (unsigned long long)tuples,
+                     tuples == 1 ? "" : "s", (unsigned long long)asked, asked == 1 ? "" : "s");
 }
 
 /* --- who is waited for */
@@ -371,15 +403,15 @@ static void put_rejected(struct tql_session *session, struct session_sight *sigh
   free(counts);
 }
 
-/* Texts that were no UTF-8 are rare: their column is there where there are any. */
-static void drop_escaped_if_none(struct sensor_table *table) {
+/* What is rare, texts that were no UTF-8 and triggers: its column is there where there is any. */
+static void drop_if_none(struct sensor_table *table, size_t column) {
   bool any = false;
   for (size_t r = 1; r < table->count; r++) {
-    const char **cell = &table->rows[r][TQL_SENSOR_ESCAPED];
+    const char **cell = &table->rows[r][column];
     if (strcmp(*cell, "0") == 0) *cell = "";
     any |= **cell != '\0';
   }
-  if (!any) table->rows[0][TQL_SENSOR_ESCAPED] = "";
+  if (!any) table->rows[0][column] = "";
 }
 
 /* A sensor that nobody asks for, and that was on when it was last heard of, has been told. */
@@ -412,9 +444,9 @@ void tql_session_describe_sensors(struct tql_session *session,
                                   const struct tql_sensor_report *reports, size_t report_count,
                                   struct base_buffer *out) {
   struct sensor_table table = {.arena = base_arena_new()};
-  static const char *const heading[COLUMNS] = {"process", "relation",    "object", "state",
-                                               "records", "lost",        "per s",  "ns each",
-                                               "escaped", "asked for by"};
+  static const char *const heading[COLUMNS] = {"process", "relation", "object",   "state",
+                                               "records", "lost",     "per s",    "ns each",
+                                               "escaped", "triggers", "together", "asked for by"};
   struct asked asked = {
       session, table.arena,
       BASE_NEW_ARRAY(table.arena, session->relation_count + 1, struct session_askers *)};
@@ -441,7 +473,7 @@ void tql_session_describe_sensors(struct tql_session *session,
     if (is_asked_for(session, relation)) row[TQL_SENSOR_STATE] = "no process";
     if (owner) row[COLUMNS - 1] = *askers != '\0' ? askers : "-";
   }
-  drop_escaped_if_none(&table);
+  for (size_t c = TQL_SENSOR_ESCAPED; c < TQL_SENSOR_CELLS; c++) drop_if_none(&table, c);
   if (table.count == 1)
     base_buffer_puts(out, "no sensors\n");
   else
@@ -450,6 +482,8 @@ void tql_session_describe_sensors(struct tql_session *session,
   if (owner) session_put_overhead(reports, report_count, out);
   struct watch_text text = {session, COMPARISONS, reports, report_count, out};
   if (owner) each_watch(session, put_watch, &text);
+  if (owner && session->control != NULL)
+    net_triggers_each(net_control_triggers(session->control), put_trigger, out);
   for (size_t k = 0; k < session->relation_count; k++) {
     const struct session_relation *relation = session->relations[k];
     bool real = session->timeline == NET_TIMELINE_REAL;

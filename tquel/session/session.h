@@ -97,6 +97,8 @@ const char *tql_session_display(const struct tql_session *session);
 /* Has the session live feeds? Runs them until all have ended or the user interrupts (BASE_CANCEL);
  * standing displays print meanwhile. TIMEOUT_MS >= 0: returns BASE_AGAIN after that time.            */
 bool tql_session_has_feeds(const struct tql_session *session);
+/* Is there anything to follow: a feed that has not ended, a display of what clocks alone say? */
+bool tql_session_goes_on(struct tql_session *session);
 enum base_status tql_session_follow(struct tql_session *session, const struct tql_output *output,
                                     int timeout_ms) BASE_MUST_USE;
 
@@ -117,7 +119,7 @@ enum base_status tql_session_commit(struct tql_session *session) BASE_MUST_USE;
  * sources are over (tql_source_is_over), so that they come again and repeat it.                       */
 enum base_status tql_session_turn(struct tql_session *session) BASE_MUST_USE;
 /* In how many ns from now a turn is due though nothing comes; INT64_MAX: never. */
-int64_t tql_session_due(const struct tql_session *session);
+int64_t tql_session_due(struct tql_session *session);
 /* What to poll for reading so as to know that a turn is due; returns how many there are, writes CAPACITY at
  * most. */
 size_t tql_session_descriptors(const struct tql_session *session, int *ret, size_t capacity);
@@ -241,15 +243,15 @@ enum base_status tql_source_relation(struct tql_source *source, const char *rela
 const struct net_layout *tql_stream_layout(const struct tql_stream *stream);
 const char *tql_stream_relation(const struct tql_stream *stream);
 enum ng_relation_kind tql_stream_kind(const struct tql_stream *stream);
-int tql_stream_by(const struct tql_stream *stream); /* index of the field, or -1 */
+const struct net_key *tql_stream_by(const struct tql_stream *stream); /* of the layout's fields */
 
 /* The source says that PROCESS is there, or has ended: the latter needs nobody's end any more. */
 void tql_source_process(struct tql_source *source, const char *process, bool there);
-/* Beside NET_CLOSES: ends all entities of a traced relation whose last record is of the row's Process, or, where the
- * row names none (""), that have its value of `by`, whatever their process. */
+/* Beside NET_CLOSES: ends all entities of a traced relation whose last record has the row's Process and the names that
+ * it gives (those that are not "") of the domains of the key; or, where it gives no Process, its key, whatever their process. */
 #define TQL_CLOSES_ALL 8
 /* COUNT rows of the stream's layout, in the order in which they came. Marks: NET_DEFINITE; NET_CLOSES ends the
- * entity of a traced relation (only the domain `by` counts then, and of sensors' relations Process) or the open period of a period relation that
+ * entity of a traced relation (only the domains of the key count then, and of sensors' relations Process) or the open period of a period relation that
  * equals it in start and domains; NET_ROUND ends a round of a sampled relation. Values must fit their types
  * (net_value_check), else the row is rejected. Ends that sensors send are never late: one that comes behind a
  * checkpoint is taken for the checkpoint's time. */
@@ -320,6 +322,8 @@ enum {
   TQL_SENSOR_RATE,    /* records a second */
   TQL_SENSOR_COST,    /* ns a record, "" unknown */
   TQL_SENSOR_ESCAPED, /* records that had a text which was no UTF-8; "" or "0": none */
+  TQL_SENSOR_TRIGGERS, /* how often another relation's tuples have had samples taken; "" or "0": never */
+  TQL_SENSOR_COALESCED, /* ... before the sample for the one before was taken */
   TQL_SENSOR_CELLS
 };
 struct tql_sensor_report {

@@ -6,6 +6,8 @@
 #ifndef TQL_SESSION_IMPL_H
 #define TQL_SESSION_IMPL_H
 
+#include <strings.h>
+
 #include "engine/inbox.h"
 #include "engine/ingest.h"
 #include "engine/rowmap.h"
@@ -78,9 +80,12 @@ struct session_relation {
   net_chronon origin;
   uint64_t visited;               /* the walk over the catalogue that was here last */
   struct session_first firsts[2]; /* view: of its tuples; of the finite instants in them */
-  bool stale;                     /* derived: to be computed anew when the live network is built */
-  bool begins;   /* derived: its origin has just been found, so its replay is news */
-  bool diverted; /* Late, Rejected: rows came since the last commit */
+  bool
+      looked_through; /* derived and stored: the statement that runs reads its inputs in its place (doubt.c) */
+  bool as_stored; /* ... does not, as that would fail */
+  bool stale;     /* derived: to be computed anew when the live network is built */
+  bool begins;    /* derived: its origin has just been found, so its replay is news */
+  bool diverted;  /* Late, Rejected: rows came since the last commit */
 
   /* live: rows go through the live network */
   bool live;
@@ -200,7 +205,6 @@ struct tql_seat {
   int64_t time_limit;              /* ns; 0: none */
   int64_t patience;                /* ns: a statement that takes longer is given back; 0: none is */
   bool manual;                     /* set checkpoint manual */
-  bool losses_ignored;             /* set losses ignored */
   struct net_time_context time;    /* of its statements: now, when it came, its zone */
   int64_t now;                     /* 0: each statement's now is when it begins */
   struct ng_switches switches;     /* those of seat 0 hold for the live network, too */
@@ -296,11 +300,12 @@ struct tql_session {
   struct net_rowmap pipes; /* of struct session_pipe */
   bool has_pipes;
   struct net_control *control; /* NULL: there are no sensors */
-  bool control_held;           /* the live network is being built anew */
-  uint64_t catalogue_changes;  /* how often relations came or went */
-  uint64_t walks;              /* over the catalogue, so far */
-  uint64_t origin_searches;    /* so far, the one that goes on included */
-  unsigned origin_depth;       /* 0: none goes on */
+  int64_t turned_at; /* realtime: when the last turn ended; no network has seen what is later */
+  bool control_held; /* the live network is being built anew */
+  uint64_t catalogue_changes; /* how often relations came or went */
+  uint64_t walks;             /* over the catalogue, so far */
+  uint64_t origin_searches;   /* so far, the one that goes on included */
+  unsigned origin_depth;      /* 0: none goes on */
   void (*mark_strings)(void *context, struct base_strings *strings); /* of others; may be NULL */
   void *mark_context;
   bool displays_on;  /* not while the live network replays */
@@ -326,6 +331,9 @@ struct tql_session {
   struct base_arena *statement_arena;
   struct session_counters counters;
   struct session_given given;
+  struct session_given given_pace; /* to clocks alone, in the query that runs */
+  net_chronon
+      paced_until; /* how far time has come for what runs once; NET_BEGINNING: nothing does */
   struct session_kept_views kept;
   struct session_doubt *doubts; /* of the statement that runs (doubt.c) */
   size_t doubt_count, doubt_capacity;
@@ -577,8 +585,20 @@ void session_copy_fields(const struct net_layout *to, union net_slot *out,
  * Rejected say of it, unless the seat ignores losses. Not nested. */
 enum base_status session_begin_doubts(struct tql_session *session, const struct ng_query *query,
                                       struct session_relation *relation) BASE_MUST_USE;
+/* The answer is ROWS: where nothing of it is uncertain no loss has touched it, and nothing is said of one. */
+void session_note_doubted(struct tql_session *session, const struct ng_query *query,
+                          struct session_relation *relation, const struct net_rows *rows);
 /* SAID: a note says of which relations tuples were not as certain as they are stored. */
 void session_end_doubts(struct tql_session *session, bool said);
+/* Does who reads RELATION read its inputs, through its definition: a view, or for now what is made of lossy ones? */
+static inline bool session_is_looked_through(const struct session_relation *relation) {
+  return relation->view || relation->looked_through;
+}
+/* Is any stored relation? */
+bool session_looks_through(const struct tql_session *session);
+/* Begins anew, with none that is. */
+enum base_status session_doubt_as_stored(struct tql_session *session, const struct ng_query *query,
+                                         struct session_relation *relation) BASE_MUST_USE;
 /* Is anything read so that was lost? */
 bool session_is_in_doubt(const struct tql_session *session);
 /* What is known of RELATION; NULL: nothing of it was lost. */
@@ -648,6 +668,25 @@ enum base_status session_recompute_dependants(
  * it names (session->awaits)? If that cannot be had, it is said (TQ-0853), and the answer is no.          */
 bool session_awaits(struct tql_session *session, const struct ng_query *query);
 
+/* Is it the one that says how far time has come, for queries over clocks alone? */
+static inline bool session_is_pace(const struct session_relation *relation) {
+  return strcasecmp(relation->ng.name, "Clock") == 0;
+}
+/* The checkpoint that it has for QUERY, which runs once. */
+net_chronon session_paced_until(const struct tql_session *session, const struct ng_query *query);
+/* Does a display of a session that may write want time to go on? */
+bool session_pace_is_displayed(struct tql_session *session);
+/* Lets it go on to now, if a clock has ticked; outside statements. */
+enum base_status session_pace_turn(struct tql_session *session) BASE_MUST_USE;
+/* In how many ns it is to go on; INT64_MAX: it is not. */
+int64_t session_pace_due(struct tql_session *session);
+/* Before QUERY becomes a standing one, within a transaction. */
+enum base_status session_pace_begin(struct tql_session *session,
+                                    const struct ng_query *query) BASE_MUST_USE;
+/* Before QUERY runs once, or RELATION is printed (the other is NULL): what it reads is brought up to now. */
+enum base_status session_pace_catch_up(struct tql_session *session, const struct ng_query *query,
+                                       const struct session_relation *relation) BASE_MUST_USE;
+
 /* Is QUERY's result at a time from which on not all is known that it reads? Then nothing of it is final, whatever is
  * computed. */
 bool session_is_beyond(struct tql_session *session, const struct ng_query *query);
@@ -656,10 +695,8 @@ bool session_is_beyond(struct tql_session *session, const struct ng_query *query
 
 /* The layout that rows added to RELATION have: records of a traced relation, else tuples. */
 const struct net_layout *session_write_layout(const struct session_relation *relation);
-/* The slots, in rows of LAYOUT (RELATION's own, or that of its records), that tell its entities apart
- * (ng_entity_domains). */
-size_t session_entity_slots(const struct ng_relation *relation, const struct net_layout *layout,
-                            uint32_t ret[2]);
+/* The slots of KEY in rows of LAYOUT, the relation's own or that of its records: the caller frees them. */
+uint32_t *session_key_slots(const struct net_layout *layout, const struct net_key *key);
 /* Writes rows straight into the table; of a traced relation the periods of the entities concerned. */
 enum base_status session_put(struct tql_session *session, struct session_relation *relation,
                              const struct net_rows *rows) BASE_MUST_USE;
@@ -862,8 +899,7 @@ void session_spares_done(struct session_spares *spares);
 /* --- ends.c */
 
 /* Adds to ROWS, records that go into the live network together, an end record for each entity of RELATION that
- * is open before END (a record with TQL_CLOSES_ALL) and whose last record has its process, or, where
- * that names none, its key.                                                                         */
+ * is open before END (a record with TQL_CLOSES_ALL) and that END says, by process and objects, or by key. */
 void session_end_all(const struct session_relation *relation, const union net_slot *end,
                      struct net_rows *rows);
 /* What PROCESS has open in RELATION ends at its checkpoint, or behind the last of its records that waits. */
@@ -920,6 +956,8 @@ void session_forget_node_stats(struct tql_session *session);
 
 /* --- estimates.c */
 
+/* Tells PLAN which relations depend on others. */
+void session_set_depends(struct tql_session *session, struct ng_plan *plan);
 /* Transforms PLAN by the session's rules. Unless the result is KEPT, or a relation is not closed, they
  * are told what the relations contain. */
 enum base_status session_transform(struct tql_session *session, struct ng_plan *plan,
@@ -931,6 +969,8 @@ enum base_status session_load_announced(struct tql_session *session) BASE_MUST_U
 enum base_status session_save_announced(struct tql_session *session,
                                         struct session_relation *relation, uint64_t digest,
                                         int holder, bool persistent) BASE_MUST_USE;
+/* Do RELATION's tuples depend on which sensors are on? */
+bool session_says_switches(struct tql_session *session, const struct session_relation *relation);
 
 /* --- sources.c: records that are handed over */
 
@@ -961,6 +1001,11 @@ void session_find_asked_for(struct tql_session *session);
 void session_hold_control(struct tql_session *session);
 void session_tell_sensors(struct tql_session *session);
 void session_stop_asking(struct tql_session *session, struct session_relation *relation);
+/* At the end of a turn: has the samples taken that tuples have asked for. */
+void session_tell_triggers(struct tql_session *session);
+/* A network is about to read what is stored; it has done so. */
+void session_replay_triggers(struct tql_session *session);
+void session_triggers_live(struct tql_session *session);
 /* For ng_inputs.control; CONTEXT is the session. */
 struct net_control *session_control_of(void *context, const struct ng_relation *relation);
 void session_mark_watches(struct tql_session *session);
@@ -1164,6 +1209,9 @@ enum base_status session_row_fault(struct tql_session *session, struct session_r
                                    const union net_slot *row, uint8_t marks, bool ahead,
                                    const char **ret) BASE_MUST_USE;
 bool session_is_fed(struct tql_session *session, const struct session_relation *relation);
+/* NULL: EVENT, an end record, names all that tells entities of the traced or sampled RELATION apart. */
+const char *session_unnamed(const struct session_relation *relation,
+                            const struct net_read_event *event);
 /* An end record of a feed or file: closes what it names. */
 enum base_status session_take_end(struct tql_session *session, struct session_relation *relation,
                                   const struct net_read_event *event,

@@ -271,7 +271,8 @@ enum base_status session_set(struct tql_session *session, const struct tql_state
     return choose(session, statement, "auto", "manual", &session->seat->manual);
   if (strcmp(name, "checkpoint every") == 0) return set_checkpoint_every(session, statement);
   if (strcmp(name, "losses") == 0)
-    return choose(session, statement, "uncertain", "ignored", &session->seat->losses_ignored);
+    return choose(session, statement, "uncertain", "ignored",
+                  &session->seat->settings.losses_ignored);
   if (strcmp(name, "parallel") == 0)
     return choose(session, statement, "overlap", "coverage", &session->seat->settings.coverage);
   if (strcmp(name, "sequence") == 0) return set_sequence(session, statement);

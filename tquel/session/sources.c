@@ -267,7 +267,7 @@ void session_stream_resolve(struct tql_stream *stream) {
   stream->fault = "there is no such relation any more";
   if (stream->relation == NULL) return;
   stream->fault =
-      session_misfit(session, stream->relation, stream->layout, stream->kind, stream->by);
+      session_misfit(session, stream->relation, stream->layout, stream->kind, &stream->by);
   if (stream->fault != NULL) {
     stream->fault = base_arena_strdup(session->arena, stream->fault);
     return;
@@ -362,8 +362,8 @@ const char *tql_stream_relation(const struct tql_stream *stream) {
 enum ng_relation_kind tql_stream_kind(const struct tql_stream *stream) {
   return stream->kind;
 }
-int tql_stream_by(const struct tql_stream *stream) {
-  return stream->by;
+const struct net_key *tql_stream_by(const struct tql_stream *stream) {
+  return &stream->by;
 }
 
 bool session_is_taken(const struct tql_session *session, const struct session_relation *relation) {

@@ -52,7 +52,7 @@ struct tql_stream {
   uint64_t digest;
   const struct net_layout *layout;
   enum ng_relation_kind kind;
-  int by;
+  struct net_key by;
   uint64_t catalogue; /* as of which RELATION, FROM and FAULT are */
   struct session_relation *relation;
   int *from; /* for each field of the relation's write layout that of LAYOUT; NULL: all the same */
@@ -65,7 +65,8 @@ struct session_event {
   enum st_kind kind;
   const struct st_domain *domains;
   size_t domain_count;
-  int by, holder; /* domains; -1: none */
+  struct net_key by;
+  int holder; /* a domain; -1: none */
   const struct net_layout *layout;
 };
 struct session_description {
@@ -92,7 +93,8 @@ const struct session_event *session_event_of(const struct session_description *d
                                              const char *name);
 /* Why records of LAYOUT, KIND and key BY do not go with RELATION, in the statement's arena; NULL: they do. */
 const char *session_misfit(struct tql_session *session, const struct session_relation *relation,
-                           const struct net_layout *layout, enum ng_relation_kind kind, int by);
+                           const struct net_layout *layout, enum ng_relation_kind kind,
+                           const struct net_key *by);
 /* ... of EVENT, in the same way. */
 const char *session_event_misfit(struct tql_session *session,
                                  const struct session_relation *relation,

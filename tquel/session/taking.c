@@ -172,7 +172,7 @@ static bool are_right(const struct tql_session *session, struct values *values,
   for (uint32_t f = 0; f < values->count; f++) {
     const struct net_field *field = values->fields[f];
     union net_slot value = row[field->slot];
-    bool string = field->type.base == NET_STRING || field->type.base == NET_NAME;
+    bool string = net_type_is_interned(field->type.base);
     if (string && value.s == values->right[f]) continue;
     if (net_type_slots(field->type.base) != 1 ||
         net_value_check_entry(session->strings, field->type, value) != NULL)

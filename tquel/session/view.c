@@ -17,7 +17,7 @@
 static enum base_status view_query(struct tql_session *session, struct session_relation *view,
                                    const struct ng_query **ret) {
   bool fixed_now;
-  if (st_in_transaction(session->database) && !session->options.readonly) {
+  if (view->view && st_in_transaction(session->database) && !session->options.readonly) {
     enum base_status status = session_fix_origin(session, view, &fixed_now);
     if (status == BASE_OK) *ret = view->query;
     return status;
@@ -92,11 +92,11 @@ enum base_status session_build_view(struct tql_session *session, struct session_
   return ng_plan_build(plan, network, &own, session->diags, ret);
 }
 
-/* Goes by what READER, a view, reads with nothing but views between that are computed. */
+/* Goes by what READER, if it is looked through, reads with nothing else between that is computed. */
 static void visit_read(struct tql_session *session, struct session_relation *reader,
                        uint64_t walk) {
   if (session_is_kept(session, reader) || !session_visit(reader, walk)) return;
-  for (size_t i = 0; i < reader->input_count && reader->view; i++) {
+  for (size_t i = 0; i < reader->input_count && session_is_looked_through(reader); i++) {
     struct session_relation *input = session_find(session, reader->inputs[i]);
     if (input != NULL) visit_read(session, input, walk);
   }
@@ -114,7 +114,7 @@ static size_t views_read(struct tql_session *session, const struct ng_query *que
   *ret = base_xcalloc(session->relation_count + 1, sizeof **ret);
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *view = session->relations[i];
-    if (view->view && view->visited == walk) (*ret)[count++] = view;
+    if (session_is_looked_through(view) && view->visited == walk) (*ret)[count++] = view;
   }
   return count;
 }

@@ -23,17 +23,16 @@ const struct net_layout *session_write_layout(const struct session_relation *rel
   return relation->ng.records ? relation->ng.records : relation->ng.layout;
 }
 
-size_t session_entity_slots(const struct ng_relation *relation, const struct net_layout *layout,
-                            uint32_t ret[2]) {
-  size_t count = ng_entity_domains(relation, ret);
-  for (size_t i = 0; i < count; i++) ret[i] = layout->fields[ret[i]].slot;
-  return count;
+uint32_t *session_key_slots(const struct net_layout *layout, const struct net_key *key) {
+  uint32_t *slots = base_xcalloc(key->count + 1, sizeof *slots);
+  for (size_t i = 0; i < key->count; i++) slots[i] = layout->fields[key->fields[i]].slot;
+  return slots;
 }
 
 /* The records that are taken away, with the tuples that they opened: by these, and by whose end the record was. */
 struct dropped {
   struct net_rowmap starts, ends;
-  uint32_t end_slots[4]; /* the start, and who: END_SLOT_COUNT of them */
+  uint32_t *end_slots; /* the start, and who: END_SLOT_COUNT of them */
   size_t end_slot_count;
   union net_slot *scratch;
 };
@@ -41,9 +40,13 @@ struct dropped {
 static void dropped_init(struct dropped *dropped, const struct ng_relation *relation,
                          const struct net_rows *rows) {
   const struct net_layout *layout = relation->layout;
-  *dropped = (struct dropped){.end_slots = {0, 1},
+  const struct net_key *entity = &relation->entity;
+  *dropped = (struct dropped){.end_slots = base_xcalloc(entity->count + 2, sizeof(uint32_t)),
+                              .end_slot_count = entity->count + 2,
                               .scratch = base_xcalloc(layout->slot_count, sizeof(union net_slot))};
-  dropped->end_slot_count = 2 + session_entity_slots(relation, layout, dropped->end_slots + 2);
+  dropped->end_slots[1] = 1;
+  for (size_t i = 0; i < entity->count; i++)
+    dropped->end_slots[i + 2] = layout->fields[entity->fields[i]].slot;
   net_rowmap_init(&dropped->starts, layout, NET_KEY_IDENTITY, 0, NULL, 0, 0);
   net_rowmap_init(&dropped->ends, layout, NET_KEY_SLOTS, 0, dropped->end_slots,
                   dropped->end_slot_count, 0);
@@ -56,6 +59,7 @@ static void dropped_init(struct dropped *dropped, const struct ng_relation *rela
 static void dropped_done(struct dropped *dropped) {
   net_rowmap_done(&dropped->starts);
   net_rowmap_done(&dropped->ends);
+  free(dropped->end_slots);
   free(dropped->scratch);
 }
 
@@ -99,34 +103,50 @@ static enum base_status set_checkpoint(struct tql_session *session,
   return store->class->checkpoint(store, relation->ng.name, time);
 }
 
+/* The keys of ROWS (may be NULL), each once, behind *COUNT others in VALUES; *EARLIEST: no later than any of their starts. */
+static void add_keys(const struct ng_relation *relation, const struct net_rows *rows,
+                     union net_slot *values, size_t *count, net_chronon *earliest) {
+  if (rows == NULL) return;
+  const struct net_key *by = &relation->by;
+  uint32_t *slots = session_key_slots(rows->layout, by);
+  struct net_rowmap keys;
+  net_rowmap_init(&keys, rows->layout, NET_KEY_SLOTS, 0, slots, by->count, 0);
+  for (size_t i = 0; i < rows->count; i++) {
+    const union net_slot *row = net_rows_row(rows, i);
+    net_rowmap_put(&keys, row, NULL);
+    if (row[0].i < *earliest) *earliest = row[0].i;
+  }
+  for (uint32_t i = 0; i < keys.used; i++) {
+    union net_slot *to = values + *count * by->count;
+    for (size_t k = 0; k < by->count; k++) to[k] = net_rowmap_row(&keys, i)[slots[k]];
+    ++*count;
+  }
+  net_rowmap_done(&keys);
+  free(slots);
+}
+
+/* Takes the tuples of all entities out that ROWS or DROPPED (may be NULL) name by their keys. */
+static enum base_status take_tuples(struct tql_session *session, const struct ng_relation *relation,
+                                    const struct net_rows *rows, const struct net_rows *dropped,
+                                    struct net_rows *ret) {
+  size_t most = rows->count + (dropped ? dropped->count : 0), count = 0;
+  union net_slot *values = base_xcalloc(most * relation->by.count + 1, sizeof *values);
+  net_chronon earliest = NET_FOREVER; /* tuples that ended before stay as they are */
+  add_keys(relation, rows, values, &count, &earliest);
+  add_keys(relation, dropped, values, &count, &earliest);
+  enum base_status status = st_take_entities(session->database, relation->name, relation->layout,
+                                             &relation->by, values, count, earliest, ret);
+  free(values);
+  return status;
+}
+
 /* ROWS are new records, DROPPED (may be NULL) tuples whose records are taken away. */
 static enum base_status put_traced(struct tql_session *session, struct session_relation *relation,
                                    const struct net_rows *rows, const struct net_rows *dropped) {
   struct net_rows tuples, records;
-  uint32_t slot = relation->ng.records->fields[relation->ng.by].slot;
-  size_t dropped_count = dropped ? dropped->count : 0;
-  union net_slot *values = base_xcalloc(rows->count + dropped_count + 1, sizeof *values);
-  struct net_rowmap entities;
   net_rows_init(&tuples, relation->ng.layout);
   net_rows_init(&records, relation->ng.records);
-  net_rowmap_init(&entities, relation->ng.records, NET_KEY_SLOTS, 0, &slot, 1, 0);
-  net_chronon earliest = NET_FOREVER; /* tuples that ended before stay as they are */
-  for (size_t i = 0; i < rows->count; i++) {
-    const union net_slot *row = net_rows_row(rows, i);
-    net_rowmap_put(&entities, row, NULL);
-    if (row[0].i < earliest) earliest = row[0].i;
-  }
-  size_t value_count = 0;
-  for (uint32_t i = 0; i < entities.used; i++)
-    values[value_count++] = net_rowmap_row(&entities, i)[slot];
-  for (size_t i = 0; i < dropped_count; i++) {
-    const union net_slot *row = net_rows_row(dropped, i);
-    values[value_count++] = row[relation->ng.layout->fields[relation->ng.by].slot];
-    if (row[0].i < earliest) earliest = row[0].i;
-  }
-  enum base_status status =
-      st_take_entities(session->database, relation->ng.name, relation->ng.layout, relation->ng.by,
-                       values, value_count, earliest, &tuples);
+  enum base_status status = take_tuples(session, &relation->ng, rows, dropped, &tuples);
   struct net_network *network = NULL;
   if (status == BASE_OK) {
     struct dropped taken;
@@ -138,10 +158,9 @@ static enum base_status put_traced(struct tql_session *session, struct session_r
     network = net_network_new(session->strings, session->timeline, session->diags);
     struct net_node *access =
         net_create_access(network, relation->ng.name, relation->ng.records, NULL, false);
-    uint32_t by[2];
-    size_t by_count = ng_entity_domains(&relation->ng, by);
-    struct net_node *periods = net_create_event_to_period(
-        network, relation->ng.name, relation->ng.records, relation->ng.layout, by, by_count);
+    struct net_node *periods =
+        net_create_event_to_period(network, relation->ng.name, relation->ng.records,
+                                   relation->ng.layout, &relation->ng.entity);
     struct net_node *sink = net_create_relation_store(
         network, relation->ng.name, relation->ng.layout, st_net(session->database));
     BASE_CHECK(net_link(access, periods, 0) == BASE_OK && net_link(periods, sink, 0) == BASE_OK,
@@ -163,10 +182,8 @@ static enum base_status put_traced(struct tql_session *session, struct session_r
     if (status == BASE_OK) status = net_store_node_finish(sink);
   }
   net_network_free(network);
-  net_rowmap_done(&entities);
   net_rows_done(&tuples);
   net_rows_done(&records);
-  free(values);
   return status;
 }
 
@@ -522,13 +539,15 @@ static enum base_status read_all(struct tql_session *session, struct session_rel
         net_batch_builder_clear(&builder);
         break;
       case NET_READ_END_RECORD:
-        if (relation->ng.records != NULL) {
+        event.reason = relation->ng.records != NULL
+                           ? session_unnamed(relation, &event)
+                           : "an end record in a file that is copied as a whole";
+        if (event.reason == NULL) {
           union net_slot *row = net_rows_add(rows, NET_DEFINITE | NET_CLOSES);
           memcpy(row, event.row, reader->layout->slot_count * sizeof *row);
           row[0].i = row[1].i = event.time;
         } else {
-          event.number = MSG_END_RECORD;
-          event.reason = "an end record in a file that is copied as a whole";
+          event.number = relation->ng.records ? MSG_END_OF_NOBODY : MSG_END_RECORD;
           report_record(session, path, &event, false, false);
           status = BASE_USER;
         }

@@ -250,8 +250,8 @@ static void print_diag(void *context, const struct base_diag *diag) {
 static void tell(void *context, enum base_message message, const char *text) {
   struct collect *collect = context;
   static const char larger[] =
-      "larger rings: tquel collect --ring KIB; or the sensor waits, with a waittime in its "
-      "description";
+      "larger rings: TQUEL_RING=KIB for the program, or tquel collect --ring KIB for all; or the "
+      "sensor waits, with a waittime in its description";
   const char *format = "the server refuses: %s";
   if (message == MSG_ANNOUNCEMENT_CUT)
     format = "the announcement %s was cut short; it is given up";
@@ -259,7 +259,12 @@ static void tell(void *context, enum base_message message, const char *text) {
     format = "a program is not watched, %s";
   else if (message == MSG_RING_FULL || message == MSG_RECORDS_LOST)
     format = "%s";
-  if (message == MSG_RING_FULL)
+  else if (message == MSG_RING_SIZE)
+    format = "%s: TQUEL_RING is no size of rings, and is passed over";
+  if (message == MSG_RING_SIZE)
+    base_report_hint(&collect->diags, message, NULL, NULL, "a power of two from 4 to 65536, in KiB",
+                     format, text);
+  else if (message == MSG_RING_FULL)
     base_report_hint(&collect->diags, message, NULL, NULL, larger, format, text);
   else
     base_report(&collect->diags, message, NULL, NULL, format, text);

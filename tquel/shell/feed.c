@@ -74,14 +74,13 @@ static void take_info(struct feeding *feeding, const struct sn_message *message)
   struct net_field *fields = base_xcalloc((size_t)info.count + 1, sizeof *fields);
   bool good = info.count <= UINT16_MAX;
   for (uint32_t i = 0; i < info.count && good; i++) {
-    static const enum net_base_type types[] = {[SN_DOMAIN_INTEGER] = NET_INTEGER,
-                                               [SN_DOMAIN_FLOAT] = NET_FLOAT,
-                                               [SN_DOMAIN_BOOL] = NET_BOOL,
-                                               [SN_DOMAIN_STRING] = NET_STRING,
-                                               [SN_DOMAIN_NAME] = NET_NAME};
+    static const enum net_base_type types[] = {
+        [SN_DOMAIN_INTEGER] = NET_INTEGER, [SN_DOMAIN_FLOAT] = NET_FLOAT,
+        [SN_DOMAIN_BOOL] = NET_BOOL,       [SN_DOMAIN_STRING] = NET_STRING,
+        [SN_DOMAIN_NAME] = NET_NAME,       [SN_DOMAIN_BYTES] = NET_BYTES};
     struct sn_domain domain;
     good = sn_get_domain(&reading, &domain) && domain.type >= SN_DOMAIN_INTEGER &&
-           domain.type <= SN_DOMAIN_NAME;
+           domain.type <= SN_DOMAIN_BYTES;
     if (!good) break;
     fields[i] = (struct net_field){
         .name = base_arena_strndup(feeding->arena, domain.name.bytes, domain.name.length),
@@ -244,6 +243,7 @@ static void put_values(struct feeding *feeding, const union net_slot *row, const
         break;
       case NET_STRING:
       case NET_NAME:
+      case NET_BYTES:
         text = base_strings_text(feeding->strings, row[field->slot].s, &length);
         sn_put_string(&feeding->frame, sn_string_from(text, length));
         break;

@@ -24,7 +24,7 @@ static enum base_status own_run(struct shell_backend *backend, const char *name,
 }
 
 static bool own_goes_on(struct shell_backend *backend) {
-  return tql_session_has_feeds(session_of(backend));
+  return tql_session_goes_on(session_of(backend));
 }
 
 static void own_tell_idle(struct shell_backend *backend) {
@@ -96,7 +96,7 @@ static void own_title(struct shell_backend *backend, struct base_buffer *out) {
 static enum base_status own_close(struct shell_backend *backend, enum base_status status) {
   struct own *own = (struct own *)backend;
   size_t errors = own->shell->diags.errors;
-  if (tql_session_has_feeds(own->session) && tql_session_commit(own->session) != BASE_OK)
+  if (tql_session_goes_on(own->session) && tql_session_commit(own->session) != BASE_OK)
     status = BASE_SYSTEM;
   tql_session_close(own->session);
   if (own->shell->diags.errors > errors)

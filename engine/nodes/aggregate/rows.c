@@ -55,6 +55,7 @@ int net_agg_compare_values(const void *context, union net_slot a, union net_slot
     case NET_FLOAT:
       return (a.f > b.f) - (a.f < b.f);
     case NET_STRING:
+    case NET_BYTES:
     case NET_NAME:
       return base_strings_compare(net_network_strings(node->node.network), a.s, b.s);
     default:

@@ -71,8 +71,7 @@ static void init_apart(struct net_aggregate *node, unsigned kept, net_ordered_co
 
 void net_agg_tally_init(struct net_aggregate *node) {
   unsigned kept = net_agg_kept(node);
-  bool integers =
-      node->argument != NET_FLOAT && node->argument != NET_STRING && node->argument != NET_NAME;
+  bool integers = node->argument != NET_FLOAT && !net_type_is_interned(node->argument);
   net_ordered_init(&node->ordered, kept, integers ? NULL : net_agg_compare_values, node);
   if (node->is_apart) init_apart(node, kept, integers ? NULL : net_agg_compare_values);
   bool in_group = node->is_apart && (node->counts_tuples || node->stands_in_group);
@@ -525,7 +524,7 @@ static void mark_groups(const struct net_aggregate *node, struct base_strings *s
 
 bool net_agg_mark_strings(const struct net_aggregate *node, struct base_strings *strings) {
   bool keeps = net_aggregate_chooses(node->function) || node->function == NET_AGG_QUANTILE_OF;
-  if (!keeps || (node->argument != NET_STRING && node->argument != NET_NAME)) return false;
+  if (!keeps || (!net_type_is_interned(node->argument))) return false;
   mark_keys(&node->ordered, strings);
   mark_keys(&node->apart, strings);
   mark_keys(&node->stairs, strings);

@@ -37,7 +37,7 @@ extern "C" {
 
 /* --- what a description says (written by the generator; read-only) */
 
-enum sn_field_type { SN_I1 = 1, SN_I2, SN_I4, SN_I8, SN_F4, SN_F8, SN_TEXT, SN_BOOL, SN_NAME };
+enum sn_field_type { SN_I1 = 1, SN_I2, SN_I4, SN_I8, SN_F4, SN_F8, SN_TEXT, SN_BOOL, SN_NAME, SN_BYTES };
 enum sn_minor_type {
   SN_OBJECT_TRACED = 1,
   SN_SENSOR_TRACED,
@@ -55,9 +55,12 @@ enum sn_event_flag {
   SN_STOP = 32            /* of a period: the payload is its ticket */
 };
 
+/* In the place of a field: a receptacle's sums and histogram are of how long its periods have lasted. */
+#define SN_OF_DURATION (-2)
+
 struct sn_field {
   const char *name;
-  uint8_t type, size; /* bytes in the payload; of SN_TEXT 0: u32 length and the bytes */
+  uint8_t type, size; /* bytes in the payload; of SN_TEXT and SN_BYTES 0: u32 length and the bytes */
 };
 
 struct sn_event {
@@ -68,8 +71,8 @@ struct sn_event {
   int32_t
       wait_ms; /* ring full: 0 discard, n wait so long at most, -1 wait while a reader is there */
   uint32_t process, object, initiator; /* numbers of sn_type rows; 0: none */
-  int32_t histogram_field;             /* the field that sums and histograms are of; -1: none */
-  uint32_t fixed_size;                 /* of the payload, without the bytes of texts */
+  int32_t histogram_field; /* what sums and histograms are of: a field, SN_OF_DURATION; -1: none */
+  uint32_t fixed_size;     /* of the payload, without the bytes of texts and bytes */
   uint32_t field_count;
   const struct sn_field *fields; /* packed in this order, native byte order */
 };
@@ -149,8 +152,17 @@ static inline int sn_object_enabled(const struct sn_receptacle *receptacle, uint
 
 /* --- records */
 
-/* Of a period: its own alone in its process; 0: there is nothing to be stopped. */
-typedef int64_t sn_ticket;
+/* Of a period, from its start to its stop. All zero: there is nothing to be stopped. */
+typedef struct sn_ticket {
+  int64_t number; /* in its records, its own alone in its process; 0: there are none */
+  uint64_t since; /* where its duration will be counted: CLOCK_MONOTONIC at its start; else 0 */
+  struct sn_receptacle *receptacle; /* ... there; NULL: in the process's */
+  uint32_t epoch, forks;            /* of that, and of the process then */
+} sn_ticket;
+
+/* What a ticket is before its start, and behind its stop. */
+#define SN_NO_PERIOD \
+  { 0, 0, SN_NULL, 0, 0 }
 
 /* What writing needs of a thread. `ready` is the switch that the quick way is for; SN_BUSY while a
  * record is being written; SN_SLOW when the long way must be taken. Neither is ever a switch.       */
@@ -163,14 +175,16 @@ struct sn_thread {
   unsigned char *base;
   struct sn_slot *slot;
   uint64_t generated;
-  sn_ticket ticket; /* of the last period that was begun with this ring */
+  int64_t ticket; /* of the last period that was begun with this ring */
 };
 
 extern __thread struct sn_thread *sn_this_thread __attribute__((tls_model("initial-exec")));
 
 struct sn_record {
   struct sn_thread *thread;
-  uint64_t head; /* behind the record; odd: it is measured what the record costs */
+  uint64_t head;  /* behind the record; odd: it is measured what the record costs */
+  uint64_t since; /* of SN_OF_DURATION alone, and else as it was: what is counted of a ticket */
+  uint32_t forks;
 };
 
 /* The long way. `claimed`: the caller has set thread->ready to SN_BUSY. */
@@ -271,9 +285,9 @@ static inline unsigned char *sn_record_open(struct sn_module *module, const stru
                      event->flags & SN_TIMESTAMP ? sn_cycles() : 0);
 }
 
-/* The bytes of a text of a record. A length that nothing has (a negative one, say) is such that the record is lost as
+/* The bytes of a text, or of bytes, of a record. A length that nothing has (a negative one, say) is such that the record is lost as
  * oversize, and not that sums of lengths begin anew. */
-static inline size_t sn_counted(const char *text, size_t length) {
+static inline size_t sn_counted(const void *text, size_t length) {
   const uint64_t wide = length;
   if (text == SN_NULL) return 0;
   return wide > UINT32_MAX ? SN_AS(size_t, UINT32_MAX) : length;
@@ -299,10 +313,32 @@ static inline void sn_record_close(struct sn_record *record) {
 #define SN_SCOPE_(LINE) sn_scope_##LINE
 
 /* The first one of a block of SN_TICKETS that nobody else has. */
-sn_ticket sn_period_tickets(void);
+int64_t sn_period_tickets(void);
+/* Counts how long a period that was counted has lasted. EVENT: as of sn_period_stop. */
+void sn_period_lasted(struct sn_module *module, const struct sn_event *event,
+                      const sn_ticket *period);
+
+static inline sn_ticket sn_no_period(void) {
+  const sn_ticket none = SN_NO_PERIOD;
+  return none;
+}
+
+static inline int sn_is_period(const sn_ticket *period) {
+  return (SN_AS(uint64_t, period->number) | period->since) != 0;
+}
+
+/* Behind sn_record_open, which may have counted the period in RECEPTACLE. */
+static inline void sn_period_counted(sn_ticket *period, const struct sn_record *record,
+                                     struct sn_receptacle *receptacle) {
+  if (record->since == 0) return;
+  period->since = record->since;
+  period->forks = record->forks;
+  period->receptacle = receptacle;
+  period->epoch = receptacle != SN_NULL ? receptacle->epoch : 0;
+}
 
 /* A ticket of its own, between sn_record_open and sn_record_close: THREAD is ours. */
-static inline sn_ticket sn_new_ticket(struct sn_thread *thread) {
+static inline int64_t sn_new_ticket(struct sn_thread *thread) {
   /* 0 of a thread that has had none, 0 behind the last one of a block. */
   if (SN_UNLIKELY(((thread->ticket + 1) & (SN_TICKETS - 1)) <= 1)) {
     thread->ticket = sn_period_tickets();
@@ -315,14 +351,14 @@ static inline sn_ticket sn_new_ticket(struct sn_thread *thread) {
 /* EVENT: the row of its stops, which asks whether anybody listens. Whose sensor, or object's, is off by now is told
  * all the same: that one may have been ended already. */
 static inline void sn_period_stop(struct sn_module *module, const struct sn_event *event,
-                                  sn_ticket *period) {
+                                  const sn_ticket *period) {
   struct sn_record record;
   unsigned char *to;
-  const sn_ticket ticket = *period;
-  *period = 0;
-  to = sn_record_open(module, event, SN_NULL, sizeof ticket, 0.0, &record);
+  if (period->since != 0) sn_period_lasted(module, event, period);
+  if (period->number == 0) return;
+  to = sn_record_open(module, event, SN_NULL, sizeof period->number, 0.0, &record);
   if (to == SN_NULL) return;
-  __builtin_memcpy(to, &ticket, sizeof ticket);
+  __builtin_memcpy(to, &period->number, sizeof period->number);
   sn_record_close(&record);
 }
 

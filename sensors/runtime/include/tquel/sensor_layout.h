@@ -86,7 +86,9 @@ struct sn_header {
   uint32_t changes; /* grows with each unit made or closed */
   uint32_t ended;   /* the program has ended in the ordinary way */
   uint64_t aside_generated, aside_lost[SN_COUNTED]; /* of threads without a ring; by all threads */
-  uint64_t pad3[9];
+  uint32_t own_ring_bytes; /* what its user wants, whatever its readers wish for; 0: nothing */
+  uint32_t ring_refused;   /* SN_RING_ENVIRONMENT is there, and no size */
+  uint64_t pad3[8];
   /* by the reader: offset 256 */
   uint32_t generation; /* 1..2^24-1, one more for each reader; 0: there never was one */
   uint32_t ring_bytes; /* size of the rings that it wishes for; 0: SN_RING_BYTES */
@@ -104,6 +106,8 @@ struct sn_header {
 #define SN_RING_BYTES     (256u << 10)
 #define SN_RING_BYTES_MIN (4u << 10)
 #define SN_RING_BYTES_MAX (64u << 20)
+/* In the environment of a program: the size of its rings in KiB, a power of two. */
+#define SN_RING_ENVIRONMENT "TQUEL_RING"
 /* A reader that has not been there for so long is taken for dead by those who wait for it. On a loaded machine
  * one that lives may be kept from running for a second or two. */
 #define SN_BEAT_NS UINT64_C(5000000000)
@@ -139,7 +143,7 @@ struct sn_entry {
   uint64_t count;      /* SN_COUNT */
   double sum, squares; /* SN_SUM, of the event's numeric field */
   uint64_t histogram;  /* offset of its sn_histogram in the file; 0: none yet */
-  uint64_t rounds;     /* rounds done, of sampled events */
+  uint64_t rounds; /* done, of sampled events; of SN_OF_DURATION: counted ones that have stopped */
   /* Of some records, by all threads: ticks from where the record has its place to its publication. Of a
    * process alone: its entry has those of the event's objects, too. */
   uint64_t cost_ticks, cost_samples;
@@ -177,7 +181,8 @@ struct sn_module_unit {
   uint64_t
       process; /* type of sensor process in the upper 16 bits; offset of the sn_text with its minor
                      * name (0: the process id) below */
-  uint64_t pad[2];
+  uint64_t text; /* offset of the sn_text with the description; 0: it is in the program alone */
+  uint64_t pad;
   struct sn_receptacle receptacle; /* ... and what is behind it */
 };
 
