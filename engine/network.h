@@ -414,6 +414,12 @@ enum base_status net_store_node_set_stored(struct net_node *node, net_chronon st
  * are written many at a time, the last by the second call; checkpoints are not written.             */
 void net_store_node_collect(struct net_node *node);
 enum base_status net_store_node_finish(struct net_node *node) BASE_MUST_USE;
+/* Of open rows that are alike the table has one: how surely, and how often, it is more than one tuple perhaps, whoever
+ * reads the table has to know. Adds to RET, for each such row of the table, what it stands for beside itself: one or two
+ * rows that are there for sure, and as many perhaps. Behind net_store_node_finish, too.                */
+void net_store_node_alike(const struct net_node *node, struct net_rows *ret);
+/* Would it give others than when this was asked last? The first time: yes. */
+bool net_store_node_alike_changed(struct net_node *node);
 /* File store: every row goes to WRITER (formats live outside). */
 struct net_node *net_create_file_store(struct net_network *network, const char *name,
                                        const struct net_layout *layout, net_batch_fn writer,

@@ -543,6 +543,7 @@ enum base_status st_destroy(struct st_database *database, const char *name) {
       "DELETE FROM tq_node_stats WHERE relation = ?1",
       "DELETE FROM tq_feed WHERE relation = ?1",
       "DELETE FROM tq_pending WHERE relation = ?1",
+      "DELETE FROM tq_alike WHERE relation = ?1",
       "DELETE FROM tq_view WHERE name = ?1",
       "DELETE FROM tq_index_domain WHERE name IN (SELECT name FROM tq_index WHERE relation = ?1)",
       "DELETE FROM tq_index WHERE relation = ?1",

@@ -209,7 +209,7 @@ static const struct {
     {2, "tq_structure", "relation"}, {2, "tq_rule", "relation"},
     {2, "tq_retention", "relation"}, {4, "tq_node_stats", "relation"},
     {5, "tq_announced", "relation"}, {6, "tq_log", "relation"},
-    {7, "tq_keep", "relation"},
+    {7, "tq_keep", "relation"},      {9, "tq_alike", "relation"},
 };
 
 static void check_orphans(const struct check *check) {
@@ -295,7 +295,7 @@ static const struct net_layout *record_layout(const struct check *check,
                  : layout;
 }
 
-/* Records that wait for the checkpoint, and samples. */
+/* Records that wait for the checkpoint, samples, and what open rows stand for. */
 static void check_records(const struct check *check, struct st_table *table) {
   struct st_database *database = check->database;
   const struct net_layout *layout = record_layout(check, table);
@@ -305,6 +305,7 @@ static void check_records(const struct check *check, struct st_table *table) {
   struct net_batch batch;
   net_rows_init(&rows, layout);
   enum base_status status = st_pending_load(database, table->name, layout, &rows);
+  if (status == BASE_OK) status = st_alike_load(database, table->name, layout, &rows);
   net_rows_done(&rows);
   if (table->kind == ST_SAMPLED && status == BASE_OK)
     status = st_samples_scan(database, table->name, layout, NET_FOREVER, 0, &source);

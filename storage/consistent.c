@@ -73,6 +73,7 @@ static const struct {
     {7, 0, "SELECT relation, age, gone, removed FROM tq_keep"},
     {8, 0, "SELECT taskforce, event FROM tq_announced"},
     {9, 0, "SELECT key_place FROM tq_domain"},
+    {9, 0, "SELECT relation, position, marks, row FROM tq_alike"},
 };
 
 /* Could SQL be run? *RET_WHY: why not, in ARENA. A status that is not BASE_OK: nobody knows. */

@@ -1,7 +1,7 @@
 /* What a feed needs to go on after a restart: how far its source was read, and the records that had
- * arrived but lay beyond the checkpoint.
+ * arrived but lay beyond the checkpoint; and of what is derived from it, what the rows that are open stand for.
  *
- * Both are written in the transaction that commits what was derived from the records before them.
+ * All are written in the transaction that commits what was derived from the records before them.
  *
  * A pending row is a BLOB, for it is read by this program only. Little-endian, 8 bytes a slot, the
  * times first and then the fields in order; a string is its length in 8 bytes and its bytes. Before
@@ -72,7 +72,7 @@ enum base_status st_feed_known(struct st_database *database, const char *relatio
   return status;
 }
 
-/* ---- pending rows ---- */
+/* ---- rows as bytes ---- */
 
 static bool is_text(enum net_base_type base) {
   return net_type_is_interned(base);
@@ -161,13 +161,31 @@ bool st_row_decode(const void *bytes, size_t length, struct base_strings *string
   return at.left == 0 && st_are_times(row, layout->first_domain_slot);
 }
 
-static enum base_status forget_pending(struct st_database *database, const char *relation) {
+/* ---- pending rows, and those that are alike ---- */
+
+/* Two tables of one form. */
+struct row_table {
+  const char *forget, *save, *load; /* SQL */
+  const char *what;
+};
+
+static const struct row_table pending = {
+    "DELETE FROM tq_pending WHERE relation = ?1",
+    "INSERT INTO tq_pending (relation, position, marks, row) VALUES (?1, ?2, ?3, ?4)",
+    "SELECT marks, row FROM tq_pending WHERE relation = ?1 ORDER BY position", "pending records"};
+
+static const struct row_table alike = {
+    "DELETE FROM tq_alike WHERE relation = ?1",
+    "INSERT INTO tq_alike (relation, position, marks, row) VALUES (?1, ?2, ?3, ?4)",
+    "SELECT marks, row FROM tq_alike WHERE relation = ?1 ORDER BY position", "open rows"};
+
+static enum base_status forget_rows(struct st_database *database, const struct row_table *table,
+                                    const char *relation) {
   sqlite3_stmt *statement = NULL;
-  enum base_status status =
-      st_prepare(database, "DELETE FROM tq_pending WHERE relation = ?1", false, &statement);
+  enum base_status status = st_prepare(database, table->forget, false, &statement);
   if (status != BASE_OK) return status;
   sqlite3_bind_text(statement, 1, relation, -1, SQLITE_STATIC);
-  status = st_step_done(database, statement, "forgetting pending records");
+  status = st_step_done(database, statement, "forgetting rows");
   sqlite3_finalize(statement);
   return status;
 }
@@ -183,32 +201,26 @@ static size_t count_packable(const struct net_rows *rows, size_t first) {
   return at - first < PACK_LEAST ? 0 : at - first;
 }
 
-enum base_status st_pending_save(struct st_database *database, const char *relation,
-                                 const struct net_layout *layout, const union net_slot *rows,
-                                 const uint8_t *marks, size_t count) {
+static enum base_status save_rows(struct st_database *database, const struct row_table *table,
+                                  const char *relation, const struct net_rows *rows) {
   sqlite3_stmt *statement = NULL;
   enum base_status status = st_writing(database);
-  if (status == BASE_OK) status = forget_pending(database, relation);
-  if (status == BASE_OK && count)
-    status = st_prepare(database,
-                        "INSERT INTO tq_pending (relation, position, marks, row)"
-                        " VALUES (?1, ?2, ?3, ?4)",
-                        false, &statement);
-  const struct net_rows all = {
-      .layout = layout, .rows = (union net_slot *)rows, .marks = (uint8_t *)marks, .count = count};
+  if (status == BASE_OK) status = forget_rows(database, table, relation);
+  if (status == BASE_OK && rows->count)
+    status = st_prepare(database, table->save, false, &statement);
   struct base_buffer bytes = BASE_BUFFER_EMPTY;
-  for (size_t i = 0; status == BASE_OK && i < count;) {
-    size_t packed = count_packable(&all, i);
+  for (size_t i = 0; status == BASE_OK && i < rows->count;) {
+    size_t packed = count_packable(rows, i);
     base_buffer_clear(&bytes);
     if (packed > 0)
-      st_rows_pack(&bytes, database->strings, &all, i, packed);
+      st_rows_pack(&bytes, database->strings, rows, i, packed);
     else
-      st_row_encode(&bytes, database->strings, layout, net_rows_row(&all, i));
+      st_row_encode(&bytes, database->strings, rows->layout, net_rows_row(rows, i));
     sqlite3_bind_text(statement, 1, relation, -1, SQLITE_STATIC);
     sqlite3_bind_int64(statement, 2, (int64_t)i);
-    sqlite3_bind_int(statement, 3, packed > 0 ? PACKED : marks[i]);
+    sqlite3_bind_int(statement, 3, packed > 0 ? PACKED : rows->marks[i]);
     sqlite3_bind_blob64(statement, 4, bytes.data, bytes.length, SQLITE_STATIC);
-    status = st_step_done(database, statement, "saving pending records");
+    status = st_step_done(database, statement, "saving rows");
     i += packed > 0 ? packed : 1;
   }
   sqlite3_finalize(statement);
@@ -224,19 +236,18 @@ enum base_status st_row_damaged(struct st_database *database, const char *relati
   return BASE_SYSTEM;
 }
 
-enum base_status st_pending_load(struct st_database *database, const char *relation,
-                                 const struct net_layout *layout, struct net_rows *ret) {
+static enum base_status load_rows(struct st_database *database, const struct row_table *table,
+                                  const char *relation, const struct net_layout *layout,
+                                  struct net_rows *ret) {
   sqlite3_stmt *statement = NULL;
-  enum base_status status = st_prepare(
-      database, "SELECT marks, row FROM tq_pending WHERE relation = ?1 ORDER BY position", false,
-      &statement);
+  enum base_status status = st_prepare(database, table->load, false, &statement);
   if (status != BASE_OK) return status;
   sqlite3_bind_text(statement, 1, relation, -1, SQLITE_STATIC);
   union net_slot *row = base_xcalloc(layout->slot_count, sizeof *row);
   int code;
   while (status == BASE_OK && (code = sqlite3_step(statement)) != SQLITE_DONE) {
     if (code != SQLITE_ROW) {
-      status = st_fail(database, "reading pending records");
+      status = st_fail(database, "reading rows");
       break;
     }
     const void *bytes = sqlite3_column_blob(statement, 1);
@@ -245,11 +256,34 @@ enum base_status st_pending_load(struct st_database *database, const char *relat
     bool good = marks == PACKED ? st_rows_unpack(bytes, length, database->strings, ret)
                                 : st_row_decode(bytes, length, database->strings, layout, row);
     if (good && marks != PACKED) net_rows_add_copy(ret, row, (uint8_t)marks);
-    if (!good) status = st_row_damaged(database, relation, "pending records");
+    if (!good) status = st_row_damaged(database, relation, table->what);
   }
   free(row);
   sqlite3_finalize(statement);
   return status;
+}
+
+enum base_status st_pending_save(struct st_database *database, const char *relation,
+                                 const struct net_layout *layout, const union net_slot *rows,
+                                 const uint8_t *marks, size_t count) {
+  const struct net_rows all = {
+      .layout = layout, .rows = (union net_slot *)rows, .marks = (uint8_t *)marks, .count = count};
+  return save_rows(database, &pending, relation, &all);
+}
+
+enum base_status st_pending_load(struct st_database *database, const char *relation,
+                                 const struct net_layout *layout, struct net_rows *ret) {
+  return load_rows(database, &pending, relation, layout, ret);
+}
+
+enum base_status st_alike_save(struct st_database *database, const char *relation,
+                               const struct net_rows *rows) {
+  return save_rows(database, &alike, relation, rows);
+}
+
+enum base_status st_alike_load(struct st_database *database, const char *relation,
+                               const struct net_layout *layout, struct net_rows *ret) {
+  return database->version < 9 ? BASE_OK : load_rows(database, &alike, relation, layout, ret);
 }
 
 enum base_status st_pending_any(struct st_database *database, const char *relation, bool *ret) {

@@ -9,7 +9,7 @@
  * it a set and gives time order, and a view "R_readable" with ISO 8601 times (abstract timeline: the
  * numbers, with the words forever and beginning); open rows have stop_lo NULL and the views fill it
  * with the relation's checkpoint. tq_relation, tq_domain, tq_query, tq_checkpoint, tq_feed, tq_pending,
- * tq_source, tq_pipe, tq_loss, tq_description, tq_announced, tq_node_stats, tq_keep, tq_setting. PRAGMA application_id and user_version identify file and schema.       */
+ * tq_source, tq_pipe, tq_loss, tq_description, tq_announced, tq_node_stats, tq_keep, tq_alike, tq_setting. PRAGMA application_id and user_version identify file and schema.       */
 #ifndef ST_STORAGE_H
 #define ST_STORAGE_H
 
@@ -380,6 +380,13 @@ enum base_status st_pending_save(struct st_database *database, const char *relat
 enum base_status st_pending_load(struct st_database *database, const char *relation,
                                  const struct net_layout *layout,
                                  struct net_rows *ret) BASE_MUST_USE;
+/* What open rows of the derived RELATION stand for beside themselves: rows that are alike are one in its table, until
+ * they stop at different times. Replaces what was there; adds what is there to RET, perhaps of rows that are open no
+ * more. */
+enum base_status st_alike_save(struct st_database *database, const char *relation,
+                               const struct net_rows *rows) BASE_MUST_USE;
+enum base_status st_alike_load(struct st_database *database, const char *relation,
+                               const struct net_layout *layout, struct net_rows *ret) BASE_MUST_USE;
 enum base_status st_pending_any(struct st_database *database, const char *relation,
                                 bool *ret) BASE_MUST_USE;
 

@@ -63,6 +63,7 @@ struct relation_store {
   struct net_store *store;
   struct net_rowmap open;  /* by id; state: struct open */
   struct net_rowmap alike; /* by all slots; state: struct alike */
+  bool alike_changed;      /* what net_store_node_alike gives, since somebody asked */
   bool replaying;
   bool collects;
   struct net_rows collected;
@@ -152,10 +153,26 @@ struct alike {
   uint32_t rows, definite;
 };
 
+/* How many rows the one of the table stands for beside itself, that are there for sure and perhaps: more than two that
+ * are alike say no more than two, to whoever has to wait until they are one. */
+static struct alike beside(const struct alike *alike) {
+  uint32_t sure = alike->definite < 2 ? alike->definite : 2;
+  uint32_t perhaps = alike->rows - alike->definite < 2 ? alike->rows - alike->definite : 2;
+  if (alike->rows == 0) return (struct alike){0, 0};
+  return (struct alike){.rows = sure + perhaps - 1, .definite = sure > 0 ? sure - 1 : 0};
+}
+
+static void change_alike(struct relation_store *node, struct alike *alike, int rows, int definite) {
+  struct alike before = beside(alike);
+  alike->rows += (uint32_t)rows;
+  alike->definite += (uint32_t)definite;
+  struct alike after = beside(alike);
+  node->alike_changed |= before.rows != after.rows || before.definite != after.definite;
+}
+
 static void note_written(struct relation_store *node, const union net_slot *row, bool definite) {
-  struct alike *alike = net_rowmap_state(&node->alike, net_rowmap_put(&node->alike, row, NULL));
-  alike->rows++;
-  alike->definite += definite;
+  uint32_t place = net_rowmap_put(&node->alike, row, NULL);
+  change_alike(node, net_rowmap_state(&node->alike, place), 1, definite);
 }
 
 static void note_open(struct relation_store *node, const union net_slot *row, uint64_t id,
@@ -184,8 +201,7 @@ static enum base_status close_open(struct relation_store *node, uint32_t place,
     BASE_CHECK(status != BASE_END, "store-close-not-there");
     if (status == BASE_OK && shared) status = store->put(node->store, name, layout, open, 0);
   }
-  alike->rows--;
-  alike->definite -= definite != 0;
+  change_alike(node, alike, -1, definite ? -1 : 0);
   if (!shared) net_rowmap_remove(&node->alike, group);
   net_rowmap_remove(&node->open, place);
   return status;
@@ -321,6 +337,7 @@ struct net_node *net_create_relation_store(struct net_network *network, const ch
   node->node.sink = true;
   node->store = store;
   node->stored = NET_BEGINNING;
+  node->alike_changed = true;
   uint32_t *slots = BASE_NEW_ARRAY(net_network_arena(network), layout->slot_count, uint32_t);
   for (uint32_t i = 0; i < layout->slot_count; i++) slots[i] = i;
   net_rowmap_init(&node->open, layout, NET_KEY_ID, 0, NULL, 0, sizeof(struct open));
@@ -337,10 +354,20 @@ void net_store_node_collect(struct net_node *node) {
   store->collects = true;
 }
 
+/* At forever all that is open stops together, and what is alike is one. */
+static void note_collected(struct relation_store *store) {
+  if (store->node.checkpoint == NET_FOREVER) return;
+  for (uint32_t i = 0; (i = net_rowmap_next(&store->places, i)) < store->places.used; i++) {
+    size_t at = *(size_t *)net_rowmap_state(&store->places, i);
+    note_written(store, net_rows_row(&store->collected, at), store->collected.marks[at] != 0);
+  }
+}
+
 enum base_status net_store_node_finish(struct net_node *node) {
   BASE_CHECK(node->kind == NET_NODE_RELATION_STORE, "collect-kind");
   struct relation_store *store = (struct relation_store *)node;
   const struct net_store_class *class = store->store->class;
+  note_collected(store);
   enum base_status status = class->put_rows(store->store, node->name, &store->collected);
   net_rows_done(&store->collected);
   return status;
@@ -356,4 +383,23 @@ enum base_status net_store_node_set_stored(struct net_node *node, net_chronon st
   struct relation_store *store = (struct relation_store *)node;
   store->stored = stored;
   return stored == NET_BEGINNING ? write_unwritten(store) : BASE_OK;
+}
+
+bool net_store_node_alike_changed(struct net_node *node) {
+  BASE_CHECK(node->kind == NET_NODE_RELATION_STORE, "alike-kind");
+  struct relation_store *store = (struct relation_store *)node;
+  bool changed = store->alike_changed;
+  store->alike_changed = false;
+  return changed;
+}
+
+void net_store_node_alike(const struct net_node *node, struct net_rows *ret) {
+  BASE_CHECK(node->kind == NET_NODE_RELATION_STORE, "alike-kind");
+  const struct relation_store *store = (const struct relation_store *)node;
+  for (uint32_t i = 0; (i = net_rowmap_next(&store->alike, i)) < store->alike.used; i++) {
+    const union net_slot *row = net_rowmap_row(&store->alike, i);
+    struct alike more = beside(net_rowmap_state(&store->alike, i));
+    for (uint32_t k = 0; k < more.rows; k++)
+      net_rows_add_copy(ret, row, k < more.definite ? NET_DEFINITE : 0);
+  }
 }

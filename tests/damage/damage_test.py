@@ -119,6 +119,8 @@ CASES = [
      'E: row 2', 'W: '], [('print E', 3, 'TQ-0638')]),
     ('records that are none', "update tq_sample set row = x'00'; update tq_pending set row = x'01'",
      ['E: ', 'M: '], [('range of m is M delete m', 3, 'TQ-0613')]),
+    ('open tuples that are none', "insert into tq_alike values ('A', 0, 1, x'01'), ('Gone', 0, 1, x'01')",
+     ['A: ', 'B: ', 'tq_alike: speaks of "Gone", a relation that is not there: 1 row'], [('print A', 0, '')]),
     ('results that are others', 'delete from A where rowid = 1; insert into B values (1, 1, 2, 2, 1, 77)',
      ['A: 1 tuple is missing that its definition computes from what is stored; the first: {"start_lo": 2',
       'B: 2 tuples are missing', 'B: '], [('print A', 0, '')]),
@@ -129,7 +131,7 @@ CASES = [
      [('append to E (x = 8, s = "t") at 95', 0, '')]),
     ('a version before its time', 'alter table tq_relation add column by_domain integer; update tq_relation set by_domain ='
      ' (select position from tq_domain as d where d.relation = tq_relation.name and key_place = 0); pragma user_version = 4', ['tq_announced: is there, though', 'tq_log: is there, though',
-                                                               'tq_keep: is there, though'],
+                                                               'tq_keep: is there, though', 'tq_alike: is there, though'],
      [('print P', 3, 'TQ-06')]),
     ('an index that is not there', 'drop index pk', ['pk: the index on "P" is not there'], [('print P', 0, '')]),
 ]

@@ -122,6 +122,12 @@ typedef bool (*avoid_fn)(void *context, const char *name);
 /* Adds a random statement; NAMED: a derived relation. */
 void scenario_add_statement(struct scenario *scenario, bool named, avoid_fn avoid, void *context);
 
+/* --- overlapping.c */
+/* Several entities of a traced relation do the same at the same time. */
+void scenario_make_overlapping(struct scenario *scenario);
+/* Adds a derived relation that has equal tuples of them, and statements over it. */
+void scenario_add_overlapping(struct scenario *scenario);
+
 /* --- script.c: texts */
 const char *time_text(struct scenario *scenario, net_chronon time); /* as a constant */
 const char *duration_text(struct scenario *scenario, int64_t units);

@@ -235,11 +235,14 @@ void judge_bit_by_bit(uint64_t seed, const char *directory, struct tally *tally)
   struct base_arena *arena = base_arena_new();
   struct scenario *scenario = BASE_NEW(arena, struct scenario);
   struct sizes sizes = {0};
+  bool overlapping = seed % 3 == 1; /* without a throw: the others stay what they are */
   scenario_init(scenario, arena, seed);
+  if (overlapping) scenario_make_overlapping(scenario);
   if (seed % 4 == 1) scenario_lose(scenario);
   struct world *world = world_new(arena, scenario);
-  for (int i = 0; i < 5; i++) {
-    scenario_add_statement(scenario, i != 2 || chance(scenario, 60), is_large, &sizes);
+  for (size_t i = 0; i < 5 || i < scenario->statement_count; i++) {
+    if (i < 5) scenario_add_statement(scenario, i != 2 || chance(scenario, 60), is_large, &sizes);
+    if (i == 4 && overlapping) scenario_add_overlapping(scenario);
     struct outcome outcome = world_run(world, &scenario->statements[i]);
     sizes.large[i] = !outcome.has_rows || outcome.rows.count > LARGE;
     scenario->statements[i].dropped =

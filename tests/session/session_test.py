@@ -700,7 +700,7 @@ row t d 1000 PDESolver:P1#5 1
 close c good
 commit
 again
-edit ALTER TABLE tq_announced DROP COLUMN taskforce; ALTER TABLE tq_announced DROP COLUMN event; ALTER TABLE tq_relation ADD COLUMN by_domain INTEGER; UPDATE tq_relation SET by_domain = (SELECT position FROM tq_domain AS d WHERE d.relation = tq_relation.name AND d.key_place = 0); ALTER TABLE tq_domain DROP COLUMN key_place; PRAGMA user_version = 7
+edit ALTER TABLE tq_announced DROP COLUMN taskforce; ALTER TABLE tq_announced DROP COLUMN event; ALTER TABLE tq_relation ADD COLUMN by_domain INTEGER; UPDATE tq_relation SET by_domain = (SELECT position FROM tq_domain AS d WHERE d.relation = tq_relation.name AND d.key_place = 0); ALTER TABLE tq_domain DROP COLUMN key_place; DROP TABLE tq_alike; PRAGMA user_version = 7
 open db real sensor
 source c inc2
 describe c mirror.sdf

@@ -77,6 +77,6 @@ int in_child(void (*body)(void));
   "ALTER TABLE tq_relation ADD COLUMN by_domain INTEGER;"                         \
   "UPDATE tq_relation SET by_domain = (SELECT position FROM tq_domain AS d WHERE" \
   " d.relation = tq_relation.name AND d.key_place = 0);"                          \
-  "ALTER TABLE tq_domain DROP COLUMN key_place;"
+  "ALTER TABLE tq_domain DROP COLUMN key_place; DROP TABLE tq_alike;"
 
 #endif

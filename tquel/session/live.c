@@ -44,6 +44,9 @@ static enum base_status open_replay(void *context, const struct ng_relation *ng,
   struct net_scan scan = {ng->name, layout, form, relation->checkpoint, rows, &since};
   enum base_status status = store->class->scan(store, &scan, ret);
   base_arena_free(arena);
+  if (status != BASE_OK) return status;
+  status = session_join_alike(session, relation, layout, rows, ret);
+  if (status != BASE_OK) (*ret)->free(*ret);
   return status;
 }
 

@@ -46,17 +46,6 @@ static bool is_before(const struct session_given *given, const union net_slot *r
   return given->checkpoint == NET_FOREVER || row[0].i < given->checkpoint;
 }
 
-static void copy_fields(const struct net_layout *to, union net_slot *out,
-                        const struct net_layout *from, const union net_slot *row) {
-  memcpy(out, row, to->first_domain_slot * sizeof *out);
-  for (uint32_t f = 0; f < to->field_count; f++) {
-    int field = net_layout_find(from, to->fields[f].name);
-    BASE_CHECK(field >= 0, "given-field");
-    memcpy(out + to->fields[f].slot, row + from->fields[field].slot,
-           net_type_slots(to->fields[f].type.base) * sizeof *out);
-  }
-}
-
 static enum base_status given_next(struct net_source *base, struct net_batch *ret) {
   struct given_source *source = (struct given_source *)base;
   const struct net_rows *rows = source->given->rows;
@@ -67,9 +56,9 @@ static enum base_status given_next(struct net_source *base, struct net_batch *re
     const union net_slot *row = net_rows_row(rows, source->at++);
     if (!is_before(source->given, row)) continue;
     last = row[0].i;
-    copy_fields(source->builder.layout,
-                net_batch_builder_add(&source->builder, rows->marks[source->at - 1]), rows->layout,
-                row);
+    session_copy_fields(source->builder.layout,
+                        net_batch_builder_add(&source->builder, rows->marks[source->at - 1]),
+                        rows->layout, row);
   }
   source->ended = source->at == rows->count;
   *ret =
@@ -124,8 +113,12 @@ static enum base_status open_source(void *context, const struct ng_relation *ng,
     inner = session_open_kept(session, relation, layout, rows);
   } else {
     status = store->class->scan(store, &scan, &inner);
+    if (status == BASE_OK) status = session_join_alike(session, relation, layout, rows, &inner);
   }
-  if (status != BASE_OK) return status;
+  if (status != BASE_OK) {
+    if (inner != NULL) inner->free(inner);
+    return status;
+  }
   struct timed_source *timed = base_xcalloc(1, sizeof *timed);
   timed->source = (struct net_source){.next = timed_next, .free = timed_free};
   timed->inner = inner;
@@ -343,6 +336,8 @@ static enum base_status run_network(struct tql_session *session, struct net_netw
   if (status != BASE_OK) return status;
   if (one_off->ret_checkpoint != NULL) *one_off->ret_checkpoint = net_node_checkpoint(sink);
   if (one_off->store_name != NULL) status = net_store_node_finish(sink);
+  if (one_off->store_name != NULL && one_off->store == NULL && status == BASE_OK)
+    status = session_keep_alike(session, one_off->store_name, sink, layout);
   if (one_off->store_name != NULL && one_off->store == NULL && status == BASE_OK)
     status = session_keep_node_stats(session, network);
   if (one_off->figures != NULL) explain_run(one_off);

@@ -561,6 +561,24 @@ void session_print_tuple(struct tql_session *session, struct base_buffer *out,
 struct net_source *session_open_given(const struct session_given *given,
                                       const struct net_layout *layout, uint32_t batch_rows);
 
+/* --- alike.c: open tuples that are one row of the table */
+
+/* Tells the file what STORE, into which the derived relation NAME was computed, has of such tuples (LAYOUT: its own). */
+enum base_status session_keep_alike(struct tql_session *session, const char *name,
+                                    const struct net_node *store,
+                                    const struct net_layout *layout) BASE_MUST_USE;
+/* ... of the relations of the live network, as far as that has changed; before every commit. */
+enum base_status session_save_alike(struct tql_session *session) BASE_MUST_USE;
+/* *SOURCE, a scan of RELATION's table up to its checkpoint as rows of LAYOUT, becomes one that gives each of them. If it
+ * fails, *SOURCE is still the caller's. */
+enum base_status session_join_alike(struct tql_session *session, struct session_relation *relation,
+                                    const struct net_layout *layout, uint32_t batch_rows,
+                                    struct net_source **source) BASE_MUST_USE;
+
+/* The times of ROW, and its fields that TO has, too, as a row of TO. */
+void session_copy_fields(const struct net_layout *to, union net_slot *out,
+                         const struct net_layout *from, const union net_slot *row);
+
 /* --- doubt.c: what may have been lost of what a retrieve or print reads */
 
 /* From here to session_end_doubts what QUERY, or RELATION (one of both is NULL), reads is read with what Lost, Late and
