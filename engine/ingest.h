@@ -79,7 +79,7 @@ struct net_watch_object {
 };
 
 /* What is to be watched: the records of RELATION that have the values of all OBJECTS; without any, those of
- * all objects, also of those that appear later. */
+ * all objects, also of those that appear later. Of these, those that the filter lets pass are enough. */
 struct net_watch {
   const char *relation;
   const struct net_watch_object *objects;
@@ -88,6 +88,8 @@ struct net_watch {
   /* sampled: a sample is wanted at ORIGIN and every EVERY chronons after it; 0: as the sensor is used to */
   int64_t every;
   net_chronon origin;
+  const char *filter;     /* bytes (engine/filter.h) */
+  uint32_t filter_length; /* 0: there is none */
 };
 
 /* Who can switch the making of records on and off. He is told of each watch once, remembers what he is told

@@ -1,5 +1,6 @@
 #include "engine/watch.h"
 
+#include <string.h>
 #include <strings.h>
 
 #include "engine/base/env.h"
@@ -11,12 +12,14 @@ uint64_t net_watch_hash(const struct net_watch *watch) {
     hash = base_hash_u64((uint64_t)(*at | 0x20), hash); /* names are the same in any case */
   for (uint32_t i = 0; i < watch->object_count; i++)
     hash = base_hash_u64((uint64_t)watch->objects[i].value.i, hash + watch->objects[i].pattern);
-  return hash;
+  return watch->filter_length > 0 ? base_hash(watch->filter, watch->filter_length, hash) : hash;
 }
 
 bool net_watch_same(const struct net_watch *a, const struct net_watch *b) {
   if (strcasecmp(a->relation, b->relation) != 0 || a->starts_only != b->starts_only ||
-      a->every != b->every || a->origin != b->origin || a->object_count != b->object_count)
+      a->every != b->every || a->origin != b->origin || a->object_count != b->object_count ||
+      a->filter_length != b->filter_length ||
+      (a->filter_length > 0 && memcmp(a->filter, b->filter, a->filter_length) != 0))
     return false;
   for (uint32_t i = 0; i < a->object_count; i++)
     if (strcasecmp(a->objects[i].domain, b->objects[i].domain) != 0 ||
@@ -37,4 +40,6 @@ void net_watch_copy(struct base_arena *arena, const struct net_watch *watch,
   *ret = *watch;
   ret->relation = base_arena_strdup(arena, watch->relation);
   ret->objects = objects;
+  if (watch->filter_length > 0)
+    ret->filter = base_arena_strndup(arena, watch->filter, watch->filter_length);
 }

@@ -5,6 +5,8 @@
 
 #include <strings.h>
 
+#include "engine/filter.h"
+
 /* So many watches at most: a sensor is not to be asked for every combination of long lists. */
 enum { WATCHES_MAX = 256 };
 
@@ -80,15 +82,20 @@ void ng_watch(const struct ng_inputs *inputs, struct base_arena *arena, const st
                                       .starts_only = node->starts_only,
                                       .every = node->every,
                                       .origin = node->origin};
+  struct base_buffer filter = BASE_BUFFER_EMPTY;
+  if (node->filter) net_filter_put(&filter, *node->filter);
+  watching.watch.filter = filter.data;
+  watching.watch.filter_length = (uint32_t)filter.length;
   list_domains(&watching, node);
   if (node->control) {
     if (in) watch_objects(&watching, node, in, slot);
     if (inputs->watches)
       inputs->watches(inputs->context, inputs->owner, node->relation, NULL, access);
-    return;
+  } else {
+    watching.watch.object_count = watching.domain_count;
+    watch_values(&watching, 0);
   }
-  watching.watch.object_count = watching.domain_count;
-  watch_values(&watching, 0);
+  base_buffer_done(&filter);
 }
 
 struct net_node *ng_watch_trigger(struct net_network *network, struct base_arena *arena,

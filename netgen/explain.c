@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/filter.h"
 #include "netgen/expr.h"
 #include "netgen/order.h"
 
@@ -50,6 +51,10 @@ static void print_watched(struct base_buffer *out, const struct ng_plan *plan,
                        node->relation->layout->fields[node->trigger_domains[i]].name,
                        node->triggers.items[i]->name);
   if (node->triggered && !node->triggers.count) base_buffer_puts(out, ", sampled at each row");
+  if (node->filter) {
+    base_buffer_puts(out, "; filtered at the source: ");
+    net_filter_print(out, *node->filter);
+  }
   if (!node->every) return;
   base_buffer_printf(out, ", sampled every %" PRId64 " from ", node->every);
   net_time_print(out, plan->timeline, node->origin);

@@ -16,6 +16,7 @@
 #include "netgen/netgen.h"
 
 struct ng_budget;
+struct net_filter;
 
 struct ng_column {
   unsigned id;      /* 0.. in the plan */
@@ -103,7 +104,8 @@ struct ng_node {
   const struct ng_column
       *control;            /* of the input, its control arc: the objects (rule control-arcs) */
   uint32_t control_domain; /* of the relation: what they are values of */
-  int64_t every;           /* sampled at ORIGIN + k EVERY (rule clock-samples); 0: no matter when */
+  const struct net_filter *filter; /* of its records; NULL: none (rule selections-at-source) */
+  int64_t every; /* sampled at ORIGIN + k EVERY (rule clock-samples); 0: no matter when */
   net_chronon origin;
   bool triggered;             /* sampled at each row of its input (rule triggered-samples), */
   struct ng_columns triggers; /* ... of what has these values, columns of the input, */

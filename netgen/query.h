@@ -30,6 +30,10 @@ enum ng_relation_kind {
 struct ng_sensor {
   const uint32_t *objects;
   size_t object_count;
+  bool
+      one_record; /* traced: an entity has one record with values, and an end record without (period sensors) */
+  bool
+      whole; /* somebody looks at records that no query asks for: none is left out where they arise */
 };
 
 struct ng_relation {

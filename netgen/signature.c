@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/filter.h"
 #include "netgen/expr.h"
 
 static void print_type(struct base_buffer *out, struct net_type type) {
@@ -217,6 +218,9 @@ static void print_access(struct base_buffer *out, const struct ng_node *node) {
                      node->origin);
   print_column(out, node, node->control);
   if (node->control && node->watched) print_watched(out, node->watched);
+  if (!node->control || !node->filter) return;
+  base_buffer_puts(out, " filter "); /* whose watches the control arc makes */
+  net_filter_print(out, *node->filter);
 }
 
 static void print_aggregate(struct base_buffer *out, const struct ng_node *node) {

@@ -552,6 +552,7 @@ enum base_status st_destroy(struct st_database *database, const char *name) {
       "DELETE FROM tq_retention WHERE relation = ?1",
       "DELETE FROM tq_keep WHERE relation = ?1",
       "DELETE FROM tq_announced WHERE relation = ?1",
+      "DELETE FROM tq_filtered WHERE relation = ?1",
       "DELETE FROM tq_log WHERE relation = ?1",
   };
   struct st_table *table = NULL;

@@ -210,6 +210,7 @@ static const struct {
     {2, "tq_retention", "relation"}, {4, "tq_node_stats", "relation"},
     {5, "tq_announced", "relation"}, {6, "tq_log", "relation"},
     {7, "tq_keep", "relation"},      {9, "tq_alike", "relation"},
+    {9, "tq_filtered", "relation"},
 };
 
 static void check_orphans(const struct check *check) {

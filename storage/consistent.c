@@ -74,6 +74,7 @@ static const struct {
     {8, 0, "SELECT taskforce, event FROM tq_announced"},
     {9, 0, "SELECT key_place FROM tq_domain"},
     {9, 0, "SELECT relation, position, marks, row FROM tq_alike"},
+    {9, 0, "SELECT relation, source, count, since, until FROM tq_filtered"},
 };
 
 /* Could SQL be run? *RET_WHY: why not, in ARENA. A status that is not BASE_OK: nobody knows. */

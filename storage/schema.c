@@ -118,8 +118,10 @@ static const char *const schema_8 =
     "ALTER TABLE tq_announced ADD COLUMN taskforce TEXT;"
     "ALTER TABLE tq_announced ADD COLUMN event TEXT;";
 
-/* What version 9 changed: the type bytes, of which older programs know nothing; a domain's place in the key that tells the entities of a traced or sampled relation apart,
- * NULL: it is not of it (there was one such domain, in tq_relation); and what open rows of derived relations stand for beside themselves (feed.c). */
+/* What version 9 changed: the type bytes, of which older programs know nothing; a domain's place in the key that tells
+ * the entities of a traced or sampled relation apart, NULL: it is not of it (there was one such domain, in
+ * tq_relation); what open rows of derived relations stand for beside themselves (feed.c); and records that nobody
+ * asked for, so that they were left out where they arose (source.c). */
 static const char *const schema_9 =
     "ALTER TABLE tq_domain ADD COLUMN key_place INTEGER;"
     "UPDATE tq_domain SET key_place = 0 WHERE EXISTS (SELECT 1 FROM tq_relation AS r"
@@ -127,7 +129,11 @@ static const char *const schema_9 =
     "ALTER TABLE tq_relation DROP COLUMN by_domain;"
     "CREATE TABLE tq_alike ("
     "  relation TEXT NOT NULL COLLATE NOCASE, position INTEGER NOT NULL, marks INTEGER NOT NULL,"
-    "  row BLOB NOT NULL, PRIMARY KEY (relation, position)) STRICT;";
+    "  row BLOB NOT NULL, PRIMARY KEY (relation, position)) STRICT;"
+    "CREATE TABLE tq_filtered ("
+    "  relation TEXT NOT NULL COLLATE NOCASE, source TEXT NOT NULL,"            /* the process */
+    "  count INTEGER NOT NULL, since INTEGER NOT NULL, until INTEGER NOT NULL," /* first, last */
+    "  PRIMARY KEY (relation, source)) STRICT;";
 
 static const char *const kind_texts[] = {
     [ST_SNAPSHOT] = "snapshot",

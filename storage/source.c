@@ -3,6 +3,7 @@
  *      tq_source       who has been here, and the number of the last message of his that is durable
  *      tq_pipe         sequences of records: what comes next
  *      tq_loss         totals of lost records, as they were told
+ *      tq_filtered     how many records nobody asked for, which were left out where they arose
  *      tq_description  texts that programs say of their sensors, by digest
  *      tq_announced    relations that sensors make records of
  *
@@ -175,6 +176,55 @@ enum base_status st_loss_save(struct st_database *database, const struct st_loss
   sqlite3_bind_int64(statement, 4, (int64_t)loss->total);
   sqlite3_bind_int64(statement, 5, loss->seen);
   return finish(database, statement, "noting what was lost");
+}
+
+/* ---- what was left out ---- */
+
+enum base_status st_filtered_add(struct st_database *database, const struct st_filtered *filtered) {
+  sqlite3_stmt *statement = NULL;
+  enum base_status status =
+      prepare_write(database,
+                    "INSERT INTO tq_filtered VALUES (?1, ?2, ?3, ?4, ?5)"
+                    " ON CONFLICT (relation, source) DO UPDATE SET count ="
+                    " CASE WHEN count > 9223372036854775807 - ?3 THEN count ELSE count + ?3 END,"
+                    " since = min(since, ?4), until = max(until, ?5)",
+                    &statement);
+  if (status != BASE_OK) return status;
+  sqlite3_bind_text(statement, 1, filtered->relation, -1, SQLITE_STATIC);
+  sqlite3_bind_text(statement, 2, filtered->source, -1, SQLITE_STATIC);
+  sqlite3_bind_int64(statement, 3, (int64_t)filtered->count);
+  sqlite3_bind_int64(statement, 4, filtered->since);
+  sqlite3_bind_int64(statement, 5, filtered->until);
+  return finish(database, statement, "counting what was left out");
+}
+
+enum base_status st_filtered(struct st_database *database, const char *relation, void *context,
+                             void (*each)(void *context, const struct st_filtered *filtered)) {
+  sqlite3_stmt *statement = NULL;
+  struct base_arena *arena = base_arena_new();
+  int code = SQLITE_DONE;
+  enum base_status status =
+      database->version < 9
+          ? BASE_OK
+          : st_prepare(database,
+                       "SELECT relation, source, count, since, until FROM tq_filtered"
+                       " WHERE ?1 IS NULL OR relation = ?1 ORDER BY relation, source",
+                       false, &statement);
+  if (statement != NULL) sqlite3_bind_text(statement, 1, relation, -1, SQLITE_STATIC);
+  while (statement != NULL && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+    int64_t count = sqlite3_column_int64(statement, 2);
+    const struct st_filtered filtered = {.relation = st_column_text(arena, statement, 0),
+                                         .source = st_column_text(arena, statement, 1),
+                                         .count = count > 0 ? (uint64_t)count : 0,
+                                         .since = sqlite3_column_int64(statement, 3),
+                                         .until = sqlite3_column_int64(statement, 4)};
+    each(context, &filtered);
+    base_arena_reset(arena);
+  }
+  if (statement != NULL && code != SQLITE_DONE) status = st_fail(database, "reading tq_filtered");
+  sqlite3_finalize(statement);
+  base_arena_free(arena);
+  return status;
 }
 
 /* ---- descriptions, announced relations ---- */

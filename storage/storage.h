@@ -9,7 +9,7 @@
  * it a set and gives time order, and a view "R_readable" with ISO 8601 times (abstract timeline: the
  * numbers, with the words forever and beginning); open rows have stop_lo NULL and the views fill it
  * with the relation's checkpoint. tq_relation, tq_domain, tq_query, tq_checkpoint, tq_feed, tq_pending,
- * tq_source, tq_pipe, tq_loss, tq_description, tq_announced, tq_node_stats, tq_keep, tq_alike, tq_setting. PRAGMA application_id and user_version identify file and schema.       */
+ * tq_source, tq_pipe, tq_loss, tq_filtered, tq_description, tq_announced, tq_node_stats, tq_keep, tq_alike, tq_setting. PRAGMA application_id and user_version identify file and schema.       */
 #ifndef ST_STORAGE_H
 #define ST_STORAGE_H
 
@@ -430,6 +430,21 @@ enum base_status st_loss_total(struct st_database *database, const struct st_los
                                uint64_t *ret) BASE_MUST_USE;
 enum base_status st_loss_save(struct st_database *database,
                               const struct st_loss *loss) BASE_MUST_USE;
+
+/* Records of RELATION by SOURCE, a process, that nobody asked for, so that they were left out where they arose: COUNT of
+ * them, at times from SINCE to UNTIL. */
+struct st_filtered {
+  const char *relation, *source;
+  uint64_t count;
+  net_chronon since, until;
+};
+/* COUNT more of them. st_destroy forgets them. */
+enum base_status st_filtered_add(struct st_database *database,
+                                 const struct st_filtered *filtered) BASE_MUST_USE;
+/* Calls EACH for all of RELATION (NULL: of every one); what it is given is good for that call. */
+enum base_status st_filtered(struct st_database *database, const char *relation, void *context,
+                             void (*each)(void *context,
+                                          const struct st_filtered *filtered)) BASE_MUST_USE;
 
 /* The text of a description, by its digest. */
 enum base_status st_description_save(struct st_database *database, uint64_t digest,

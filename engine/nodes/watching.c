@@ -99,6 +99,9 @@ void net_watching_objects(struct net_watching *watching, struct net_control *con
     objects[i].domain = base_arena_strdup(watching->arena, watch->objects[i].domain);
   }
   watching->watch.objects = objects;
+  if (watch->filter_length > 0)
+    watching->watch.filter =
+        base_arena_strndup(watching->arena, watch->filter, watch->filter_length);
   watching->object = &objects[watch->object_count - 1];
   watching->events = in->tuple_class == NET_EVENT;
   watching->slot = slot;

@@ -24,6 +24,10 @@ struct writing {
   struct base_buffer *out; /* NULL: none is begun */
   size_t at;
   uint32_t relation, entries, records, skipped;
+  struct { /* a run of records that were left out */
+    uint32_t count, relation, process;
+    int64_t from, to;
+  } filtered;
   bool full, holds; /* the outbox, as it was when something was put there last */
 };
 
@@ -79,7 +83,25 @@ static void begin(struct writing *writing, uint32_t relation) {
   writing->entries = writing->records = 0;
 }
 
+/* Into the message that is begun; at most one of both has a count. */
+static void put_filtered(struct writing *writing) {
+  if (writing->filtered.count == 0) return;
+  struct sn_record_head head = {.marks = SN_MARK_SKIPPED | SN_MARK_DEFINITE,
+                                .relation = writing->filtered.relation,
+                                .skipped = writing->filtered.count,
+                                .process = writing->filtered.process,
+                                .start_lo = writing->filtered.from,
+                                .start_hi = writing->filtered.to};
+  if (head.relation != writing->relation) head.marks |= SN_MARK_RELATION;
+  writing->relation = head.relation;
+  sn_put_record_head(writing->out, &head);
+  writing->entries++;
+  writing->records += head.skipped;
+  writing->filtered.count = 0;
+}
+
 static void put_skipped(struct writing *writing) {
+  put_filtered(writing);
   if (writing->skipped == 0) return;
   struct sn_record_head head = {.marks = SN_MARK_SKIPPED, .skipped = writing->skipped};
   sn_put_record_head(writing->out, &head);
@@ -103,6 +125,7 @@ static void finish(struct writing *writing) {
 /* A record that counts in its ring and goes nowhere. */
 static void skip(struct writing *writing, uint32_t relation) {
   if (writing->out == NULL) begin(writing, relation);
+  put_filtered(writing);
   writing->skipped++;
 }
 
@@ -255,6 +278,7 @@ static void note_report(struct sn_program *program, const struct row *row,
                         struct sn_entity *const *objects) {
   struct sn_part_event *event = &row->part->events[row->number];
   bool fresh = !event->reported && !row->event->holder_of_key;
+  if (!event->reported) event->reported_as_of = row->event->interest->narrowings;
   event->reported = true;
   if (row->at.hi > event->last_at) event->last_at = row->at.hi;
   if (row->at.hi > program->monitor->said_at) program->monitor->said_at = row->at.hi;
@@ -315,6 +339,20 @@ static void put_row(struct writing *writing, const struct row *row) {
   writing->entries++;
   writing->records++;
   note_report(writing->program, row, objects);
+}
+
+/* The record is asked for by nobody: it is counted, with those before it. */
+static void leave_out(struct writing *writing, const struct row *row) {
+  uint32_t relation = row->relation, process = row->part->process;
+  if (writing->out == NULL) begin(writing, relation);
+  if (writing->skipped > 0 || writing->filtered.relation != relation ||
+      writing->filtered.process != process)
+    put_skipped(writing);
+  bool first = writing->filtered.count++ == 0;
+  writing->filtered.relation = relation;
+  writing->filtered.process = process;
+  if (first || row->at.lo < writing->filtered.from) writing->filtered.from = row->at.lo;
+  if (first || row->at.hi > writing->filtered.to) writing->filtered.to = row->at.hi;
 }
 
 /* Texts among the values that are no UTF-8 are escaped, in the scratch buffer. */
@@ -442,7 +480,10 @@ static void take(struct writing *writing, const struct sn_record_view *record) {
     reject(writing, row.relation, row.at.lo, reason, record);
   } else {
     escape_texts(program, &row);
-    put_row(writing, &row);
+    if (sn_filter_leaves_out(row.event, &row.part->events[row.number], program->monitor->values))
+      leave_out(writing, &row);
+    else
+      put_row(writing, &row);
   }
 }
 

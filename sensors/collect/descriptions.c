@@ -243,13 +243,6 @@ const struct sn_type_description *sn_known_type(const struct sn_known *known, ui
   return NULL;
 }
 
-static bool is_of_key(const struct sn_event_description *event, const char *domain) {
-  for (size_t i = 0; i < event->key_count; i++) {
-    if (strcasecmp(event->keys[i], domain) == 0) return true;
-  }
-  return false;
-}
-
 /* What of the key is the process, or an object: those end by themselves. */
 static void find_key(struct sn_known_event *known) {
   const struct sn_event_description *event = known->event;
@@ -257,7 +250,7 @@ static void find_key(struct sn_known_event *known) {
   known->implicit_count = (uint32_t)sn_event_implicit(event, names);
   known->domain_count = (uint32_t)(known->implicit_count + event->domain_count);
   for (uint32_t i = 0; i < known->implicit_count; i++) {
-    known->of_key[i] = is_of_key(event, names[i]);
+    known->of_key[i] = sn_event_key_has(event, names[i]);
     if (known->holder != NULL && strcasecmp(names[i], known->holder) == 0) known->holder_domain = i;
   }
   known->holder_of_key = known->holder_domain > 0 && known->of_key[known->holder_domain];
@@ -343,6 +336,7 @@ bool sn_known_take(struct sn_monitor *monitor) {
 void sn_known_free(struct sn_monitor *monitor) {
   for (struct sn_known *known = monitor->known, *next; known != NULL; known = next) {
     next = known->next;
+    for (uint32_t e = 0; e < known->event_count; e++) free(known->events[e].filter_places);
     base_arena_free(known->arena);
     free(known);
   }

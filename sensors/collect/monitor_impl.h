@@ -9,6 +9,7 @@
  *     wanted.c        watches to what programs have on when they begin
  *     sampling.c      when sampled events are asked for samples, and what came of it
  *     periods.c       open periods, and their ends where a sensor goes off
+ *     filtering.c     records that nobody asks for
  *     accountant.c    rings to messages
  *     checks.c        checkpoints
  *     losses.c        what is lost; reports
@@ -63,11 +64,13 @@ struct sn_watch {
   bool stale;  /* of a connection that is over; gone when the new one has said all */
   bool copied; /* of one for the events of all task forces */
   bool starts_only;
-  int64_t every, origin; /* every: 0: as often as we do by ourselves; -1: when triggered */
-  int64_t since;         /* realtime: when it came */
-  int64_t tick;          /* the last one asked for */
-  bool answered;         /* there was somebody to ask */
-  uint64_t scans;        /* monitor->sampled_scans when it was asked */
+  int64_t every, origin;  /* every: 0: as often as we do by ourselves; -1: when triggered */
+  int64_t since;          /* realtime: when it came */
+  int64_t tick;           /* the last one asked for */
+  bool answered;          /* there was somebody to ask */
+  uint64_t scans;         /* monitor->sampled_scans when it was asked */
+  char *filter;           /* bytes (engine/filter.h) */
+  uint32_t filter_length; /* 0: it has none */
   struct sn_watch_value *values;
   uint32_t value_count, key; /* key: index of the value it is indexed by; value_count: none */
 };
@@ -81,6 +84,11 @@ struct sn_interest {
   size_t index_size, count, exact;
   char *domain; /* of all exact values, unless mixed */
   bool mixed;
+  /* of its watches, each once (filtering.c); how many watches have one; grows with each change */
+  struct sn_filter *filters;
+  size_t filter_count, filtered;
+  uint64_t filter_changes;
+  uint64_t narrowings; /* how often what had been asked for may have been no more */
   bool described; /* we have said what the relation is: others wait for our promises */
   bool counted,
       counted_before; /* somebody wants it to be counted; he said so over an earlier connection */
@@ -130,6 +138,19 @@ void sn_watch_list_free(struct sn_watch *watches);
 /* Takes the entry "sample RELATION", which names objects. false: it makes no sense. */
 bool sn_watch_trigger(struct sn_monitor *monitor, const char *relation, struct sn_string value);
 
+/* --- filtering.c */
+
+struct sn_known_event;
+struct sn_part_event;
+/* Are BYTES a filter? */
+bool sn_filter_is_one(const char *bytes, size_t length);
+/* WATCH has come to INTEREST, or is about to go. */
+void sn_filter_add(struct sn_interest *interest, const struct sn_watch *watch);
+void sn_filter_remove(struct sn_interest *interest, const struct sn_watch *watch);
+/* Does nobody ask for a record of the event with VALUES? STATE: the event's, of the process that has made it. */
+bool sn_filter_leaves_out(struct sn_known_event *known, const struct sn_part_event *state,
+                          const struct sn_value_view *values);
+
 /* --- descriptions.c */
 
 enum sn_known_state { SN_KNOWN_READING, SN_KNOWN_GOOD, SN_KNOWN_BAD };
@@ -149,6 +170,8 @@ struct sn_known_event {
   size_t value_count;           /* of the payload */
   uint32_t
       place; /* of its entry in the receptacles that it asks: in the order of the description */
+  uint32_t *filter_places;   /* which values the interest's filters ask, as of */
+  uint64_t filter_places_of; /* so many changes of them */
 };
 
 struct sn_known {
@@ -268,6 +291,7 @@ struct sn_part_event {
   uint8_t want;    /* how the switch of the process stands */
   bool reported;   /* it has opened a period, of whatever key, and nothing has ended all of them */
   bool taken_over; /* it may have: by a collector before us */
+  uint64_t reported_as_of; /* ... so many narrowings of what is asked for, when it opened the first of them */
   uint32_t objects_on;            /* the last scan that saw it on for an object */
   uint32_t objects, objects_seen; /* that it is on for: as of the last scan, of the one that runs */
   int64_t last_at;                /* time of its last record */

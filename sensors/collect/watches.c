@@ -121,6 +121,7 @@ static void watch_free(struct sn_watch *watch) {
     free(watch->values[i].text);
   }
   free(watch->values);
+  free(watch->filter);
   free(watch);
 }
 
@@ -135,6 +136,7 @@ static void remove_watch(struct sn_monitor *monitor, struct sn_interest *interes
                          struct sn_watch **link) {
   struct sn_watch *watch = *link;
   index_remove(interest, watch);
+  sn_filter_remove(interest, watch);
   *link = watch->next;
   interest->count--;
   monitor->watched--;
@@ -185,6 +187,7 @@ static void add_to(struct sn_monitor *monitor, struct sn_interest *interest,
   monitor->watched++;
   monitor->sampled = true; /* or it turns out that it is not */
   index_add(interest, watch);
+  sn_filter_add(interest, watch);
 }
 
 struct sn_watch *sn_watch_copy(const struct sn_watch *watch) {
@@ -192,6 +195,7 @@ struct sn_watch *sn_watch_copy(const struct sn_watch *watch) {
   *copy = *watch;
   copy->copied = true;
   copy->next = copy->same_hash = NULL;
+  copy->filter = copy_of(sn_string_from(watch->filter, watch->filter_length));
   copy->values = base_xcalloc(watch->value_count + 1u, sizeof *copy->values);
   for (uint32_t i = 0; i < watch->value_count; i++) {
     const struct sn_watch_value *value = &watch->values[i];
@@ -210,7 +214,9 @@ static bool add_watch(struct sn_monitor *monitor, const struct sn_message_adjust
   watch->origin = command->origin;
   watch->since = sn_monitor_time(monitor);
   watch->tick = INT64_MIN;
-  if (!read_values(watch, command)) {
+  watch->filter = copy_of(command->filter);
+  watch->filter_length = command->filter.length;
+  if (!read_values(watch, command) || !sn_filter_is_one(watch->filter, watch->filter_length)) {
     watch_free(watch);
     return false;
   }

@@ -351,6 +351,12 @@ size_t sn_event_implicit(const struct sn_event_description *event, const char *r
   return count;
 }
 
+bool sn_event_key_has(const struct sn_event_description *event, const char *domain) {
+  for (size_t i = 0; i < event->key_count; i++)
+    if (strcasecmp(event->keys[i], domain) == 0) return true;
+  return false;
+}
+
 static void check_domains_differ(struct describer *describer,
                                  const struct sn_event_description *event) {
   const char *implicit[3];

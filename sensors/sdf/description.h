@@ -110,6 +110,8 @@ extern const char sn_ticket_domain[];
 /* The relation's domains in front of those that the event declares: Process, the object, the
  * initiator. Returns how many; RET_NAMES has room for 3.                                           */
 size_t sn_event_implicit(const struct sn_event_description *event, const char *ret_names[3]);
+/* Is DOMAIN one of those that together tell the event's entities apart? */
+bool sn_event_key_has(const struct sn_event_description *event, const char *domain);
 /* Bytes of TYPE in a record; of a string its length only. */
 uint32_t sn_type_size(struct net_type type);
 

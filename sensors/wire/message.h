@@ -18,7 +18,7 @@
 
 #include "engine/base/buffer.h"
 
-#define SN_WIRE_VERSION   1
+#define SN_WIRE_VERSION   2
 #define SN_FRAME_HEAD     16         /* bytes before the body */
 #define SN_BODY_MAX       (1u << 20) /* bytes of a body */
 #define SN_BODY_MAX_FIRST (1u << 16) /* of the first one of a connection */

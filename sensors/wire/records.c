@@ -30,10 +30,10 @@ static inline uint32_t load_u32(struct sn_reading *reading) {
   return (uint32_t)load(reading, sizeof(uint32_t));
 }
 
-/* Marks that go together: a skip is nothing else, a round has no values to name. */
+/* Marks that go together: a skip is nothing else, or of filtered records; a round has no values to name. */
 static bool marks_agree(unsigned marks) {
   if ((marks & SN_MARK_SKIPPED) != 0)
-    return (marks & ~(unsigned)(SN_MARK_SKIPPED | SN_MARK_RELATION)) == 0;
+    return (marks & ~(unsigned)(SN_MARK_SKIPPED | SN_MARK_RELATION | SN_MARK_DEFINITE)) == 0;
   if ((marks & (SN_MARK_ROUND | SN_MARK_CLOSES)) == (SN_MARK_ROUND | SN_MARK_CLOSES)) return false;
   if ((marks & SN_MARK_PERIOD) == 0) return (marks & SN_MARK_EXACT_STOP) == 0;
   return (marks & (SN_MARK_ROUND | SN_MARK_CLOSES)) == 0;
@@ -49,6 +49,10 @@ void sn_put_record_head(struct base_buffer *out, const struct sn_record_head *he
   if (marks & SN_MARK_RELATION) sn_put_u32(out, head->relation);
   if (skip) {
     sn_put_u32(out, head->skipped);
+    if ((marks & SN_MARK_DEFINITE) == 0) return;
+    sn_put_u32(out, head->process);
+    sn_put_i64(out, head->start_lo);
+    sn_put_i64(out, head->start_hi);
     return;
   }
   sn_put_i64(out, head->start_lo);
@@ -107,6 +111,10 @@ bool sn_records_next(struct sn_records *records, struct sn_record_head *ret_head
   if (marks & SN_MARK_RELATION) ret_head->relation = records->relation = load_u32(reading);
   if (marks & SN_MARK_SKIPPED) {
     ret_head->skipped = load_u32(reading);
+    if (marks & SN_MARK_DEFINITE) {
+      ret_head->process = load_u32(reading);
+      get_bounds(reading, false, &ret_head->start_lo, &ret_head->start_hi);
+    }
   } else {
     get_bounds(reading, (marks & SN_MARK_EXACT) != 0, &ret_head->start_lo, &ret_head->start_hi);
   }

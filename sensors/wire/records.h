@@ -38,7 +38,8 @@ enum sn_mark {
       4, /* an end record: the entity that the named domains say is there no more at .start */
   SN_MARK_ROUND = 8,       /* the end of a round of samples at .start: no values */
   SN_MARK_SKIPPED = 16,    /* no record: u32, so many of the pipe were for nobody. Alone, or with
-                           * SN_MARK_RELATION */
+                           * SN_MARK_RELATION. With SN_MARK_DEFINITE: so many records of the relation and of a
+                           * process (u32) that no filter let pass, from i64 to i64 */
   SN_MARK_RELATION = 32,   /* u32: this and the following records are of this relation */
   SN_MARK_PERIOD = 64,     /* stop follows start */
   SN_MARK_EXACT_STOP = 128 /* stop: one i64, else lo and hi */
@@ -49,7 +50,8 @@ enum sn_mark {
 struct sn_record_head {
   uint8_t marks;
   uint32_t relation;
-  uint32_t skipped;
+  uint32_t skipped,
+      process; /* process: of filtered records, whose times are from .start_lo to .start_hi */
   int64_t start_lo, start_hi, stop_lo, stop_hi;
 };
 

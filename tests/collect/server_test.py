@@ -109,9 +109,12 @@ class World:
         except sqlite3.OperationalError:
             return 0
 
+    def filtered(self, relation="Tick"):
+        return self.rows(f"select coalesce(sum(count), 0) from tq_filtered where relation = '{relation}'")[0][0]
+
     def accounted(self):
         return (self.count("Tick"), self.count("Late"), self.count("Rejected"),
-                self.count("Lost", 'sum("count")'))
+                self.count("Lost", 'sum("count")'), self.filtered())
 
     def balance(self, generated):
         self.until(lambda: sum(self.accounted()) == generated,
@@ -624,7 +627,98 @@ def texts(world):
     world.until(lambda: shown() == [str(escaped)], lambda: f"{escaped} are not shown: {world.run(chr(92) + 'ds')[1]}")
 
 
-CASES = [all_that_is_asked, how_long_they_last, nothing_as_yet, what_it_takes, as_of_now, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
+def column(world, name, relation):
+    """Of \\ds, of each process."""
+    lines = world.run("\\ds")[1].splitlines()
+    at = lines[0].find(name)
+    return [int(line[:at + len(name)].split()[-1]) for line in lines
+            if at >= 0 and line.startswith("Worker:") and f" {relation} " in line]
+
+
+def filtered(world):
+    """What no question asks for is left out where it arises, and counted: of events by any value, whoever collects; a
+    question that comes later has all that it asks for from then on."""
+    first, second = world.target(), world.target()
+    world.serve()
+    world.collect()
+    world.ask("range of t is Tick retrieve into Some (t.Process, t.Number) "
+              "where t.Number between 100 and 104 and t.Thread != 1 or t.Number = -1")
+
+    def generated():
+        return first.generated() + second.generated()
+
+    def number(relation, low, high):
+        return world.rows(f"select count(*) from {relation} where Number between {low} and {high}")[0][0]
+    world.until(lambda: (first.do("tick 3 200 0"), second.do("tick 3 200 0"), number("Some", 100, 104))[2] > 0, "nothing comes")
+    for each in (first, second):
+        each.do("tick 3 2000 0")
+    world.balance(generated())
+    check(world.count("Some") == world.count("Tick") == number("Tick", 100, 104), "stored is what nobody asked for, or not what was")
+    check(world.filtered() > 50 * world.count("Tick") and world.count("Lost") == 0, f"{world.accounted()}")
+    world.until(lambda: sum(column(world, "filtered", "Tick")) == world.filtered(), lambda: world.run("\\ds")[1])
+    check(sum(column(world, "records", "Tick")) == generated(), world.run("\\ds")[1])
+    check(", filtered: " in world.run("\\ds")[1] and "Number >= 100" in world.run("\\ds")[1], world.run("\\ds")[1])
+    check(f"filtered:   {world.filtered()} records" in world.run("\\d Tick")[1], world.run("\\d Tick")[1])
+    said = world.run("range of t is Tick retrieve (t.Number) where t.Number = -5")[2]
+    check("TQ-0370" in said and f"{world.filtered()} records" in said, said)
+    first.do("start 3 100000")
+    for _ in range(3):
+        before = world.filtered()
+        world.until(lambda: world.filtered() > before + 500, "nothing more is left out")
+        world.collector.kill()  # what it had counted is with the server, or is read again
+        world.collector.wait()
+        world.collect()
+    before = world.filtered()
+    world.until(lambda: world.filtered() > before + 2000, "nothing more is left out")
+    first.do("stop")
+    world.balance(generated())
+    world.ask("range of t is Tick retrieve into Odd (t.Process, t.Number) where t.Number > 1990")
+    world.until(lambda: (first.do("tick 1 2000 0"), number("Odd", 1991, 2000))[1] > 0, "it is not asked for")
+    world.balance(generated())
+    before = number("Tick", 1991, 1999)
+    first.do("tick 3 2000 0")
+    world.balance(generated())
+    world.until(lambda: number("Odd", 1991, 1999) == number("Tick", 1991, 1999) == before + 27,
+                "of what is asked for later some is not there")
+    check(world.count("Tick") == world.count("Some") + world.count("Odd"), "others are stored")
+    left_out = world.filtered()
+    world.ask("range of t is Tick retrieve into Whole (t.Number)")  # nobody's filter holds any more
+    world.until(lambda: (first.do("tick 1 1 0"), number("Whole", 0, 0))[1] > 0, "it is not asked for")
+    world.balance(generated())
+    left_out, stored = world.filtered(), world.count("Tick")
+    second.do("tick 3 500 0")
+    world.balance(generated())
+    check((world.filtered(), world.count("Tick")) == (left_out, stored + 1500), f"{world.accounted()}")
+    check(world.count("Lost") == 0, "something is lost")
+
+
+def filtered_periods(world):
+    """A period sensor's periods go as a whole; a traced relation's records only with their entity."""
+    target = world.target()
+    world.serve()
+    world.collect()
+    world.ask("range of s is Span retrieve into Spans (s.Ticket, s.Number, s.Called) where s.Called = \"in*\" and s.Number < 50",
+              "range of p is Phase retrieve into Phases (p.Called) where p.Called = \"b\"")
+    world.until(lambda: (target.do("spans 10 0"), world.count("Spans"))[1] > 0, "nothing is switched on")
+    world.until(lambda: (target.do("phase b"), world.count("Phases"))[1] > 0, "nothing is switched on")
+    target.do("spans 100 10000")
+    for name in "abacb":
+        target.do(f"phase {name}")
+
+    def inner(where):
+        return world.rows(f"select count(*) from Span where {where}")[0][0]
+    world.until(lambda: inner("Number = 49") == 1, lambda: str(world.rows("select * from Span")))
+    world.until(lambda: world.filtered("Span") >= 150, lambda: str(world.rows("select * from tq_filtered")))
+    check(inner("Called = 'outer' or Number >= 50") == 0, "stored is what nobody asked for")
+    world.until(lambda: inner("stop_hi = 9223372036854775807") == 0, "a period does not end")
+    world.until(lambda: world.rows("select Called from Phase order by start_lo desc limit 5") ==
+                [(name,) for name in "bcaba"], lambda: str(world.rows("select * from Phase")))
+    check(world.filtered("Phase") == 0, "a record that ends a period was left out")
+    check(world.rows("select count(*) from Phase where stop_hi = 9223372036854775807") == [(1,)], "periods stay open")
+    check((world.count("Rejected"), world.count("Late"), world.count("Lost")) == (0, 0, 0), "something is not there")
+
+
+CASES = [filtered, filtered_periods, all_that_is_asked, how_long_they_last, nothing_as_yet, what_it_takes, as_of_now, one_after_the_other, texts, collector_is_killed, server_is_killed, program_is_killed, overload, off_again,
          objects, first_of_all, periods, switched_by_users, switched_by_text, losses_are_said, over_the_network]
 
 

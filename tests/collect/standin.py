@@ -120,7 +120,7 @@ class Server:
 
     def put_watch(self, watch, relation, objects, every, origin, starts_only):
         body = struct.pack("<IB", watch, 1) + text(relation)
-        body += struct.pack("<BqqI", starts_only, every, origin, len(objects))
+        body += struct.pack("<Bqq", starts_only, every, origin) + text("") + struct.pack("<I", len(objects))
         for domain, value, pattern in objects:
             body += struct.pack("<B", pattern) + text(domain) + struct.pack("<B", 5) + text(value)
         self.send(ADJUST, body)
@@ -133,7 +133,7 @@ class Server:
 
     def unwatch(self, watch):
         relation = self.watches.pop(watch)[0]
-        self.send(ADJUST, struct.pack("<IB", watch, 0) + text(relation) + struct.pack("<BqqI", 0, 0, 0, 0))
+        self.send(ADJUST, struct.pack("<IB", watch, 0) + text(relation) + struct.pack("<BqqII", 0, 0, 0, 0, 0))
 
     def write_entry(self, name, value):
         self.send(WRITE_ENTRY, text(name) + text(value))
@@ -243,7 +243,7 @@ class Server:
         body.text(), body.text(), body.text()
         self.identity = body.text().decode()
         durable = self.store.numbers.setdefault(self.identity, 0)
-        self.send(WELCOME, struct.pack("<I", 1) + text("stand-in") +
+        self.send(WELCOME, struct.pack("<I", 2) + text("stand-in") +
                   struct.pack("<QIqB", durable, self.credit, time.time_ns(), 0))
         for watch, (relation, objects, every, origin, starts) in self.watches.items():
             self.put_watch(watch, relation, objects, every, origin, starts)

@@ -131,7 +131,7 @@ CASES = [
      [('append to E (x = 8, s = "t") at 95', 0, '')]),
     ('a version before its time', 'alter table tq_relation add column by_domain integer; update tq_relation set by_domain ='
      ' (select position from tq_domain as d where d.relation = tq_relation.name and key_place = 0); pragma user_version = 4', ['tq_announced: is there, though', 'tq_log: is there, though',
-                                                               'tq_keep: is there, though', 'tq_alike: is there, though'],
+                                                               'tq_keep: is there, though', 'tq_alike: is there, though', 'tq_filtered: is there, though'],
      [('print P', 3, 'TQ-06')]),
     ('an index that is not there', 'drop index pk', ['pk: the index on "P" is not there'], [('print P', 0, '')]),
 ]

@@ -129,16 +129,16 @@ def frame(kind, body, number=0):
 
 def bodies():
     """A body of each message that there is, by its number."""
-    hello = struct.pack('<IB', 1, 1) + text(b'tquel') + text(b'me') + text(b'') + text(b'0' * 32)
+    hello = struct.pack('<IB', 2, 1) + text(b'tquel') + text(b'me') + text(b'') + text(b'0' * 32)
     hello += text(b'here') + text(b'/') + b'\0'
-    welcome = struct.pack('<I', 1) + text(b'tquel') + struct.pack('<QIqB', 0, 10, 0, 0)
+    welcome = struct.pack('<I', 2) + text(b'tquel') + struct.pack('<QIqB', 0, 10, 0, 0)
     record = struct.pack('<Bqq', 3, 1, 7) + text(b'x') + struct.pack('<Id', 0x80000001, 0.5) + b'\1'
     skip = struct.pack('<BI', 16, 3)
     ends = struct.pack('<BIqqB', 37, 3, 5, 6, 2) + text(b'T:m#1')
     event = struct.pack('<IQQI', 5, 9, 100, 3) + record + skip + ends
     loss = struct.pack('<I', 1) + text(b'R') + text(b'full') + struct.pack('<Qqq', 3, 1, 2)
     report = struct.pack('<I', 1) + text(b'sensors') + struct.pack('<BII', 0, 2, 1) + text(b'a') * 2
-    adjust = struct.pack('<IB', 1, 1) + text(b'R') + struct.pack('<BqqI', 0, 0, 0, 1)
+    adjust = struct.pack('<IB', 1, 1) + text(b'R') + struct.pack('<Bqq', 0, 0, 0) + text(b'\1\0\1\0\4\1\1\0x\5\0\0\0\0\0\0\0') + struct.pack('<I', 1)
     adjust += b'\1' + text(b'Process') + b'\5' + text(b'P:*#*')
     info = struct.pack('<I', 1) + text(b'R') + struct.pack('<BI', 1, 1) + text(b'n') + b'\1\4\0\0\0\0'
     return {1: hello, 2: welcome, 3: struct.pack('<I', 1) + text(b'why'), 4: bytes(8), 5: bytes(24),

@@ -11,7 +11,7 @@ allowed() {
     engine/base) prefixes="engine/base" ;;
     engine) prefixes="engine" ;;
     storage) prefixes="storage engine" ;;
-    sensors) prefixes="sensors tquel/sensor.h tquel/sensor_layout.h engine/base engine/ingest.h engine/batch.h engine/layout.h engine/value.h engine/time.h engine/interval.h engine/pattern.h" ;;
+    sensors) prefixes="sensors tquel/sensor.h tquel/sensor_layout.h engine/base engine/ingest.h engine/batch.h engine/layout.h engine/value.h engine/time.h engine/interval.h engine/pattern.h engine/filter.h" ;;
     netgen) prefixes="netgen engine" ;;
     tquel/lang) prefixes="tquel/lang engine/base" ;;
     tquel/format) prefixes="tquel/format engine" ;;

@@ -69,6 +69,7 @@ static void add_tally(struct tally *to, const struct tally *from) {
   to->clocks += from->clocks;
   to->triggers += from->triggers;
   to->withheld += from->withheld;
+  to->filtered += from->filtered;
 }
 
 /* --- the work of a process */
@@ -271,12 +272,13 @@ int main(int argc, char **argv) {
   if (judge.sensors > 0) {
     printf(
         "# %llu statements about sensors: %llu objects switched on by other relations, %llu clocks "
-        "told, %llu samples triggered, %llu records not made\n",
+        "told, %llu samples triggered, %llu records not made, %llu asked about their values and "
+        "left out\n",
         (unsigned long long)tally.sensed, (unsigned long long)tally.arcs,
         (unsigned long long)tally.clocks, (unsigned long long)tally.triggers,
-        (unsigned long long)tally.withheld);
-    told = judge.sensors < TOLD_FROM ||
-           (tally.arcs > 0 && tally.clocks > 0 && tally.triggers > 0 && tally.withheld > 0);
+        (unsigned long long)tally.withheld, (unsigned long long)tally.filtered);
+    told = judge.sensors < TOLD_FROM || (tally.arcs > 0 && tally.clocks > 0 && tally.triggers > 0 &&
+                                         tally.withheld > 0 && tally.filtered > 0);
   }
   if (judge.selftest) return tally.differences > 0 ? 0 : 1;
   return tally.differences > 0 || !told;

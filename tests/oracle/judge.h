@@ -247,7 +247,8 @@ struct verdict {
 };
 struct tally {
   uint64_t judged, refused, skipped, errors, differences, rows, omega, doubted;
-  uint64_t sensed, arcs, clocks, triggers, withheld; /* statements about sensors; see sensed.h */
+  uint64_t sensed, arcs, clocks, triggers, withheld,
+      filtered; /* statements about sensors; see sensed.h */
 };
 /* SELFTEST falsifies the reference. */
 void judge_configuration(const struct scenario *scenario, size_t last,

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/filter.h"
 #include "engine/pattern.h"
 #include "engine/watch.h"
 #include "sensors/sdf/format.h"
@@ -31,6 +32,8 @@ struct program {
   size_t watch_count, watch_capacity;
   bool running;
   bool ends_asked[RELATIONS_MAX]; /* of traced relations: somebody asks when periods end */
+  /* ... less is asked for than when something began that is still open: it may be of an entity that nobody asks for */
+  bool narrowed[RELATIONS_MAX];
   /* samples that have been asked for since the program came to its sensors: of which relations and objects */
   struct net_watch *asked;
   size_t asked_count, asked_capacity;
@@ -53,6 +56,7 @@ static void enable(struct net_sensor *sensor, const struct net_watch *watch) {
   program->watches[program->watch_count++] = watch;
   program->counts->arcs += program->running;
   program->counts->clocks += watch->every > 0;
+  program->counts->filters += watch->filter_length > 0;
   if (!watch->starts_only)
     program->ends_asked[input_called(program->scenario, watch->relation)] = true;
 }
@@ -63,6 +67,7 @@ static void disable(struct net_sensor *sensor, const struct net_watch *watch) {
   while (at < program->watch_count && program->watches[at] != watch) at++;
   BASE_CHECK(at < program->watch_count, "watched-before");
   program->watches[at] = program->watches[--program->watch_count];
+  program->narrowed[input_called(program->scenario, watch->relation)] = true;
 }
 
 static void sample(struct net_sensor *sensor, const struct net_watch *watch) {
@@ -85,6 +90,34 @@ static const char *value_of(const struct input *input, const struct input_row *r
   return row->values[i].s;
 }
 
+/* Does a record with the values of ROW pass the filter of WATCH? */
+static bool passes(const struct net_watch *watch, const struct input *input,
+                   const struct input_row *row) {
+  struct base_arena *arena = base_arena_new();
+  struct net_filter filter;
+  bool good = watch->filter_length > 0;
+  BASE_CHECK(!good || net_filter_get(arena, watch->filter, watch->filter_length, &filter),
+             "filter-read");
+  for (uint32_t c = 0; good && c < filter.count; c++) {
+    bool any = false;
+    for (uint32_t a = 0; a < filter.clauses[c].count; a++) {
+      const struct net_filter_atom *atom = &filter.clauses[c].atoms[a];
+      size_t i = 0;
+      while (strcmp(input->domains[i].name, atom->domain) != 0) i++;
+      bool text = input->domains[i].kind == 's';
+      const char *words = text ? row->values[i].s : NULL;
+      struct net_filter_value value = {.base = text ? NET_STRING : NET_INTEGER,
+                                       .integer = text ? 0 : row->values[i].i,
+                                       .text = words,
+                                       .length = text ? (uint32_t)strlen(words) : 0};
+      any = any || net_filter_holds(atom, &value);
+    }
+    good = any;
+  }
+  base_arena_free(arena);
+  return good || watch->filter_length == 0;
+}
+
 static bool asks_for(const struct program *program, const struct net_watch *watch,
                      const struct input *input, const struct input_row *row) {
   const struct base_strings *strings = tql_session_strings(program->engine->session);
@@ -99,7 +132,10 @@ static bool asks_for(const struct program *program, const struct net_watch *watc
                                 : strcmp(text, value) == 0;
     if (!same) return false;
   }
-  return true;
+  if (program->narrowed[input - program->scenario->inputs] || passes(watch, input, row))
+    return true;
+  program->counts->filtered++;
+  return false;
 }
 
 static bool is_watched(const struct program *program, const struct input *input,
@@ -179,11 +215,19 @@ static bool end_periods(struct program *program, size_t number, net_chronon time
   return true;
 }
 
+/* Is anything open of the relation? Of others than traced ones nothing is. */
+static bool has_open(const struct input *input, const struct input *made) {
+  for (size_t i = 0; i < made->count; i++)
+    if (is_traced(input) && made->rows[i].time[2] == NET_FOREVER) return true;
+  return false;
+}
+
 static bool run_program(struct program *program, net_chronon time, bool *lies) {
   for (size_t i = 0; i < program->scenario->input_count; i++) {
     const struct input *input = &program->scenario->inputs[i];
     if (!sensed_is_announced(input)) continue;
     if (is_traced(input) && !end_periods(program, i, time)) return false;
+    program->narrowed[i] = program->narrowed[i] && has_open(input, &program->made->inputs[i]);
     for (size_t j = 0; j < input->count; j++) {
       const struct input_row *row = &input->rows[j];
       if (row->dropped || row->time[0] != time) continue;

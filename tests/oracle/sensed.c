@@ -280,6 +280,21 @@ static void ask_at_ticks(struct scenario *scenario, struct statement *statement)
   if (chance(scenario, 20)) statement->at = event_expression(&choice);
 }
 
+/* A condition on one record's values. */
+static const char *value_condition(struct scenario *scenario, const char *variable, bool job) {
+  if (job && chance(scenario, 70))
+    return TEXT(
+        "%s.j %s", variable,
+        PICK(scenario, "= \"a\"", "!= \"b\"", "= \"[ab]*\"", "in (\"a\", \"c\")", "> \"a\""));
+  const char *x = TEXT("%s.x", variable);
+  if (chance(scenario, 15)) return TEXT("not (%s = 1 or 2 <= %s)", x, x);
+  if (chance(scenario, 15)) return TEXT("(%s = 0 or %s > 1)", x, x);
+  if (chance(scenario, 10)) return TEXT("%s / (%s - 1) = 0", x, x); /* can fail */
+  return TEXT("%s %s", x,
+              PICK(scenario, "= 1", "!= 1", "> 0", "<= 1", "in (0, 2)", "not in (1, 2)",
+                   "between 1 and 2", ">= 3"));
+}
+
 /* What held of the samples when something happened: those that it had taken. */
 static void ask_at_events(struct scenario *scenario, struct statement *statement) {
   struct choice choice = {.scenario = scenario};
@@ -297,9 +312,41 @@ static void ask_at_events(struct scenario *scenario, struct statement *statement
   if (chance(scenario, 30))
     add_where(statement, TEXT("%s.Process = \"%s\"", a, name_pattern(scenario, false)));
   if (chance(scenario, 30)) add_where(statement, condition(&choice, 1));
+  if (strchr("NM", relation[0]) && chance(scenario, 40))
+    add_where(statement, value_condition(scenario, b, false));
   if (!event || chance(scenario, 75))
     add_when(statement, event ? TEXT("%s , %s", a, b) : TEXT("%s , %s.start", a, b));
   if (!event || chance(scenario, 50)) statement->at = event ? b : TEXT("%s.start", b);
+}
+
+/* Records by their values, of one relation, perhaps of two; what may count them. */
+static void ask_for_values(struct scenario *scenario, struct statement *statement) {
+  struct choice choice = {.scenario = scenario};
+  const char *relation = PICK(scenario, "N", "N", "M", "W", "V");
+  bool traced = strchr("WV", relation[0]) != NULL;
+  const char *a = use(&choice, relation, !traced)->name;
+  size_t count = 1 + below(scenario, 2);
+  add_targets(&choice, statement);
+  if (chance(scenario, 35)) {
+    statement->kinds[statement->target_count] = 'i';
+    statement->targets[statement->target_count++] = TEXT(
+        "n = count(%s.x %sfor %s where %s)", a, chance(scenario, 40) ? TEXT("by %s.x ", a) : "",
+        traced ? "each instant" : PICK(scenario, "ever", "each 3"),
+        value_condition(scenario, a, traced));
+  }
+  if (statement->target_count > 1 && chance(scenario, 60)) {
+    /* Nothing but the aggregate. */
+    statement->targets[0] = statement->targets[1];
+    statement->target_count = 1;
+    if (chance(scenario, 70)) return;
+  }
+  while (count-- > 0) add_where(statement, value_condition(scenario, a, traced));
+  if (!traced && chance(scenario, 20)) {
+    const char *b = use(&choice, "P", false)->name;
+    add_where(statement, TEXT("%s.x = %s.x", a, b));
+    add_when(statement, TEXT("%s , %s", a, b));
+    statement->at = a;
+  }
 }
 
 static void make_statements(struct scenario *scenario, bool *ret_whole) {
@@ -317,6 +364,8 @@ static void make_statements(struct scenario *scenario, bool *ret_whole) {
       ask_at_events(scenario, statement);
     } else if (chance(scenario, 35)) {
       ask_at_ticks(scenario, statement);
+    } else if (chance(scenario, 40)) {
+      ask_for_values(scenario, statement);
     } else {
       ret_whole[number] = chance(scenario, 70);
       ask_for_objects(scenario, statement, ret_whole[number]);
@@ -398,8 +447,9 @@ static bool tells_apart(struct engine_options options, const struct sensed_count
   bool arcs = !options.rules_off && off != NG_RULE_CONTROL_ARCS;
   bool clocks = !options.rules_off && off != NG_RULE_CLOCK_SAMPLES;
   bool triggers = !options.rules_off && off != NG_RULE_TRIGGERED_SAMPLES;
+  bool filters = !options.rules_off && off != NG_RULE_SELECTIONS_AT_SOURCE;
   if ((arcs || counts->arcs == 0) && (clocks || counts->clocks == 0) &&
-      (triggers || counts->triggers == 0))
+      (triggers || counts->triggers == 0) && (filters || counts->filters == 0))
     return true;
   base_buffer_puts(out, "a rule that is off tells sensors what to do\n");
   return false;
@@ -418,6 +468,7 @@ static bool judge_with(const struct sensed *sensed, struct engine_options option
   sensed->tally->clocks += counts.clocks;
   sensed->tally->triggers += counts.triggers;
   sensed->tally->withheld += counts.withheld;
+  sensed->tally->filtered += counts.filtered;
   good = good && tells_apart(options, &counts, out);
   good = good && agree(out, sensed, world, &engine, true);
   if (good) {
@@ -511,6 +562,7 @@ void judge_sensed(uint64_t seed, bool verbose, bool selftest, struct tally *tall
       {false, 0, 1 + NG_RULE_CONTROL_ARCS},
       {false, 0, 1 + NG_RULE_CLOCK_SAMPLES},
       {false, 0, 1 + NG_RULE_TRIGGERED_SAMPLES},
+      {false, 0, 1 + NG_RULE_SELECTIONS_AT_SOURCE},
       {false, (uint32_t)(seed % 2), 1 + (int)(seed / 2 % NG_RULES)},
   };
   struct base_buffer out = BASE_BUFFER_EMPTY;

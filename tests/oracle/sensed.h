@@ -14,6 +14,8 @@ struct sensed_counts {
   uint64_t clocks; /* watches of samples at ticks */
   uint64_t triggers; /* samples that tuples of another relation had taken */
   uint64_t withheld; /* records that nobody asked for */
+  uint64_t filters;  /* watches that ask for some values alone */
+  uint64_t filtered; /* records that were withheld for that alone */
 };
 
 /* --- generate.c, statements.c of these scenarios (sensed.c) */

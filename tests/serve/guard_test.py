@@ -244,7 +244,7 @@ class Impostor:
         peer.settimeout(PATIENCE)
         message(peer)
         with contextlib.suppress(OSError):
-            peer.sendall(frame(2, struct.pack('<I', 1) + text('db') + struct.pack('<QIqB', 0, 4096, 0, 1)) + self.data +
+            peer.sendall(frame(2, struct.pack('<I', 2) + text('db') + struct.pack('<QIqB', 0, 4096, 0, 1)) + self.data +
                          frame(3, struct.pack('<I', 0) + text('enough')))
             peer.shutdown(socket.SHUT_WR)
             while peer.recv(1 << 16):

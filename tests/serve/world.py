@@ -162,7 +162,7 @@ def frame(kind, body=b'', number=0):
     return struct.pack('<IHHQ', len(body), kind, 0, number) + body
 
 
-def hello(role=0, identity='', version=1):
+def hello(role=0, identity='', version=2):
     return frame(1, struct.pack('<IB', version, role) + text('test') + text('') + text('') +
                  text(identity) + text('here') + text('/') + b'\0')
 

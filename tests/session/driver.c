@@ -19,6 +19,7 @@
  *     reject SOURCE NAME AT REASON RECORD
  *     process SOURCE PROCESS [ended]
  *     loss SOURCE PROCESS|- RELATION|- CAUSE TOTAL FROM TO
+ *     filtered SOURCE NAME PROCESS COUNT FROM TO
  *     pipe SOURCE PIPE PROCESS POSITION | sequence SOURCE PIPE FIRST COUNT
  *     number SOURCE N | durable SOURCE
  *     sensors [PROCESS,RELATION,OBJECT,STATE,GENERATED,LOST,RATE,COST]...
@@ -37,6 +38,7 @@
 #include <unistd.h>
 
 #include "engine/base/env.h"
+#include "engine/filter.h"
 #include "sensors/sdf/format.h"
 #include "sensors/sdf/output.h"
 #include "sensors/sdf/remote.h"
@@ -118,6 +120,17 @@ static struct tql_output output_of(struct seat_place *place) {
 
 /* --- the sensor */
 
+static void put_filter(const struct net_watch *watch) {
+  struct base_arena *arena = base_arena_new();
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  struct net_filter filter;
+  BASE_CHECK(net_filter_get(arena, watch->filter, watch->filter_length, &filter), "filter");
+  net_filter_print(&text, filter);
+  printf(" filtered: %s", base_buffer_text(&text));
+  base_buffer_done(&text);
+  base_arena_free(arena);
+}
+
 static void put_watch(const char *sign, const struct net_watch *watch) {
   printf("%s %s", sign, watch->relation);
   for (uint32_t i = 0; i < watch->object_count; i++) {
@@ -129,6 +142,7 @@ static void put_watch(const char *sign, const struct net_watch *watch) {
   }
   if (watch->every > 0)
     printf(" every %lld from %lld", (long long)watch->every, (long long)watch->origin);
+  if (watch->filter_length > 0) put_filter(watch);
   printf("%s\n", watch->starts_only ? " starts" : "");
 }
 
@@ -414,6 +428,10 @@ static void source_command(void) {
   } else if (is("reject")) {
     answer("reject", tql_source_reject(source_at(1), stream_at(2), time_of(word(3)), word(4),
                                        word(5), strlen(word(5))));
+  } else if (is("filtered")) {
+    answer("filtered",
+           tql_source_filtered(source_at(1), stream_at(2), word(3), strtoull(word(4), NULL, 10),
+                               time_of(word(5)), time_of(word(6))));
   } else if (is("loss")) {
     answer("loss",
            tql_source_loss(source_at(1), unless_dash(word(2)), unless_dash(word(3)), word(4),

@@ -422,6 +422,91 @@ sensors
 | waiting: Iteration for hostA, which has not promised anything yet
 """)
 
+scenario('sensors: what no question asks for', ANNOUNCED + '''
+run 0 range of n is Note range of i is Iteration range of l is Load
+run 0 retrieve into A (n.Text) where n.Text = "a*" and not (n.Text in ("ab", "ac"))
+turn
+| + Note filtered: Text matches "a*" and Text != "ab" and Text != "ac"
+run 0 retrieve into B (n.Text) where n.Text > "x" or n.Text = "b"
+turn
+| + Note filtered: Text > "x" or Text = "b"
+run 0 retrieve into C (i.IterNum) where i.IterNum > 5
+turn
+| + Iteration
+run 0 retrieve into L (l.Value) where l.Value > 5
+turn
+| + Load
+run 0 retrieve into N (k = count(n for ever where n.Text = "n"))
+turn
+| + Note
+row n d 1000 P:a#1 other
+filtered c n P:a#1 12 900 1100
+filtered c n P:b#1 3 500 700
+check c all 2000
+turn
+| + Note filtered: Text = "n"
+| - Note
+sensors P:a#1,Note,,on,13,0,1,5,0 P:b#1,Note,,on,3,0,1,5,0 P:a#1,Iteration,,on,0,0,1,5,0
+| process  relation ...  filtered  asked for by
+| P:a#1    Note ...        12  A, B, N
+| P:b#1    Note ...         3  A, B, N
+| P:a#1    Iteration ...  C
+| ...
+| watched: Note, filtered: Text > "x" or Text = "b" (1)
+| ...
+run 0 retrieve (n.Text)
+| 0: at_lo,at_hi,definite,Text
+| 0: 1000,1000,true,other
+| TQ-0370 Note: 15 records between 1970-01-01T00:00:00.000000500Z and 1970-01-01T00:00:00.000001100Z are not here: no standing query asked for them
+run 0 print B
+| 0: at_lo,at_hi,definite,Text
+run 0 define view V (n.Text) print V
+| 0: at_lo,at_hi,definite,Text
+| 0: 1000,1000,true,other
+| TQ-0370 Note: 15 records ...
+run 0 retrieve into Later (n.Text)
+| TQ-0370 Note: 15 records ...
+turn
+| + Note
+run 0 destroy Later
+turn
+| - Note
+run 0 define permit retrieve of Note to ann
+turn
+| + Note
+| - Note filtered: Text matches "a*" and Text != "ab" and Text != "ac"
+| - Note filtered: Text > "x" or Text = "b"
+| - Note filtered: Text = "n"
+run 0 destroy permit Note all
+turn
+| + Note filtered: Text matches "a*" and Text != "ab" and Text != "ac"
+| + Note filtered: Text > "x" or Text = "b"
+| + Note filtered: Text = "n"
+| - Note
+run 0 define integrity on n is n.Text != "z"
+turn
+| + Note
+| - Note filtered: Text matches "a*" and Text != "ab" and Text != "ac"
+| - Note filtered: Text > "x" or Text = "b"
+| - Note filtered: Text = "n"
+run 0 destroy integrity Note all
+turn
+| + Note filtered: Text matches "a*" and Text != "ab" and Text != "ac"
+| + Note filtered: Text > "x" or Text = "b"
+| + Note filtered: Text = "n"
+| - Note
+run 0 set rule selections-at-source off
+| TQ-0639 ...
+turn
+| + Note
+| - Note filtered: Text matches "a*" and Text != "ab" and Text != "ac"
+| - Note filtered: Text > "x" or Text = "b"
+| - Note filtered: Text = "n"
+run 0 destroy Note
+| TQ-0775 ...
+| run: user
+''')
+
 scenario('sensors: what was rejected, and what was no UTF-8', """open - real sensor
 source c inc1 hostA
 describe c busy.sdf
@@ -700,7 +785,7 @@ row t d 1000 PDESolver:P1#5 1
 close c good
 commit
 again
-edit ALTER TABLE tq_announced DROP COLUMN taskforce; ALTER TABLE tq_announced DROP COLUMN event; ALTER TABLE tq_relation ADD COLUMN by_domain INTEGER; UPDATE tq_relation SET by_domain = (SELECT position FROM tq_domain AS d WHERE d.relation = tq_relation.name AND d.key_place = 0); ALTER TABLE tq_domain DROP COLUMN key_place; DROP TABLE tq_alike; PRAGMA user_version = 7
+edit ALTER TABLE tq_announced DROP COLUMN taskforce; ALTER TABLE tq_announced DROP COLUMN event; ALTER TABLE tq_relation ADD COLUMN by_domain INTEGER; UPDATE tq_relation SET by_domain = (SELECT position FROM tq_domain AS d WHERE d.relation = tq_relation.name AND d.key_place = 0); ALTER TABLE tq_domain DROP COLUMN key_place; DROP TABLE tq_alike; DROP TABLE tq_filtered; PRAGMA user_version = 7
 open db real sensor
 source c inc2
 describe c mirror.sdf

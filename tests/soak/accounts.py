@@ -1,6 +1,6 @@
 """The accounts at the end: what was emitted is stored, late, rejected or counted as lost, to the record.
 
-    of a program    generated (as its own memory says) = rows + Late + Rejected + the sum of Lost.count
+    of a program    generated (as its own memory says) = rows + Late + Rejected + the sum of Lost.count + what was filtered
     of a feed       each line that is a record is once in its relation or in Late; each that is none, in Rejected
 
 and what is derived is what its definition computes from what is stored (`tquel check-database`). """
@@ -48,6 +48,8 @@ class Accounts:
                     found[process.group(0)][name] += 1
         for process, cause, count in self.ask('select source, cause, sum(count) from Lost group by 1, 2'):
             found[process]['Lost ' + cause] += count
+        for process, count in self.ask('select source, sum(count) from tq_filtered group by 1'):
+            found[process]['filtered'] += count
         total, missing = collections.Counter(), 0
         for program in self.stage.programs:
             name = [p for p in found if p.split('#')[0] == 'Worker:' + program.name]

@@ -156,7 +156,7 @@ def text(value):
 
 def hostile_bytes(f):
     """A shell that says hello, or does not, and then anything."""
-    hello = frame(1, struct.pack('<IB', 1, 0) + text(b'soak') + 2 * text(b'') + text(b'x') + text(b'here') +
+    hello = frame(1, struct.pack('<IB', 2, 0) + text(b'soak') + 2 * text(b'') + text(b'x') + text(b'here') +
                   text(b'/') + b'\0')
     for _ in range(20):
         kind = f.chance.randrange(4)

@@ -2190,6 +2190,53 @@ static const char golden_fed_by_process_final[] =
     "unused-domains: 1 event-to-period of a single entity\n"
     "access-control: 1 access node asks only for what may count\n";
 
+static const char golden_fed_events_at_source[] =
+    "fed_events_at_source\n"
+    "   1  access           Fed: E.Process, E.Cage, E.Amount; watched: all; filtered at the "
+    "source: Amount != 7\n"
+    "   2  selection   1    E.Cage = 3 or E.Cage = 4\n"
+    "   3  selection   2    E.Amount != 7\n"
+    "   4  access           Fed: E.Process, E.Cage, E.Amount; watched: all; filtered at the "
+    "source: Amount > 100\n"
+    "   5  apply       4    counts = E.Amount > 100\n"
+    "   6  aggregate   5    count(E) where counts  [keys: groups and sums]\n"
+    "   7  product     3 6  overlap                [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   8  projection  7    at E.at: Amount = E.Amount, Count = count(E)\n"
+    "2 access nodes, 6 operator nodes\n"
+    "predicates-down: 2 selections moved\n"
+    "selections-at-source: the records of 2 access nodes are filtered where they arise\n";
+
+static const char golden_fed_events_final[] =
+    "fed_events_final\n"
+    "   1  access           Fed: E.Process, E.Cage, E.Amount; watched: all; filtered at the "
+    "source: Amount != 7 or Amount > 100\n"
+    "   2  selection   1    E.Cage = 3 or E.Cage = 4\n"
+    "   3  selection   2    E.Amount != 7\n"
+    "   4  apply       1    counts = E.Amount > 100\n"
+    "   5  aggregate   4    count(E) where counts  [keys: groups and sums]\n"
+    "   6  product     3 5  overlap                [overlap: tuples valid at the checkpoint or "
+    "after]\n"
+    "   7  projection  6    at E.at: Amount = E.Amount, Count = count(E)\n"
+    "1 access node, 6 operator nodes\n"
+    "predicates-down: 2 selections moved\n"
+    "unused-domains: 5 domains dropped\n"
+    "common-subnetworks: 1 access node shared\n"
+    "selections-at-source: the records of 1 access node are filtered where they arise\n";
+
+static const char golden_fed_events_counted_final[] =
+    "fed_events_counted_final\n"
+    "   1  access           Fed: E.Process, E.Cage, E.Amount; watched: all\n"
+    "   2  selection   1    E.Cage = 3 or E.Cage = 4\n"
+    "   3  selection   2    E.Amount != 7\n"
+    "   4  aggregate   1    count(E)  [keys: groups and sums]\n"
+    "   5  product     3 4  overlap   [overlap: tuples valid at the checkpoint or after]\n"
+    "   6  projection  5    at E.at: Amount = E.Amount, Count = count(E)\n"
+    "1 access node, 5 operator nodes\n"
+    "predicates-down: 2 selections moved\n"
+    "unused-domains: 5 domains dropped\n"
+    "common-subnetworks: 1 access node shared\n";
+
 static const char golden_fed_and_found_final[] =
     "fed_and_found_final\n"
     "   1  access                F: F.Process\n"

@@ -70,7 +70,7 @@ const struct ng_relation *nq_relation(const char *name, enum ng_relation_kind ki
 
 static const struct ng_relation *sensed(const struct ng_relation *of) {
   static const uint32_t first[] = {0};
-  static const struct ng_sensor sensor = {first, 1};
+  static const struct ng_sensor sensor = {.objects = first, .object_count = 1};
   struct ng_relation *result = BASE_NEW(nq_arena, struct ng_relation);
   *result = *of;
   result->sensor = &sensor;
@@ -87,7 +87,7 @@ const struct ng_relation *nq_execution_status(void) {
 
 const struct ng_relation *nq_fed(int by) {
   static const uint32_t objects[] = {0, 1};
-  static const struct ng_sensor sensor = {objects, 2};
+  static const struct ng_sensor sensor = {.objects = objects, .object_count = 2};
   struct net_field fields[] = {{.name = "Process", .type = {NET_INTEGER, 4}},
                                {.name = "Cage", .type = {NET_INTEGER, 4}},
                                {.name = "Amount", .type = {NET_INTEGER, 4}}};

@@ -666,6 +666,38 @@ const struct ng_query *query_fed_by_process(void) {
   return nq_finish(query, NET_PERIOD);
 }
 
+/* Events of some amounts, of two cages; all of them are counted, or those of some amounts. */
+static const struct ng_query *fed_events(bool all) {
+  struct ng_relation *relation = BASE_NEW(nq_arena, struct ng_relation);
+  *relation = *nq_fed(-1);
+  relation->kind = NG_REL_EVENT;
+  relation->records = NULL;
+  relation->layout =
+      net_layout_new(nq_arena, NET_EVENT, relation->layout->fields, relation->layout->field_count);
+  struct ng_query *query = fed(relation, NULL);
+  query->where = nq_binary(NG_AND, nq_binary(NG_OR, is(query, "Cage", 3), is(query, "Cage", 4)),
+                           nq_binary(NG_NE, nq_domain(query, 0, "Amount"), nq_integer(7)));
+  query->variables[0].outside = true;
+  (void)nq_aggregate(
+      query,
+      (struct ng_aggregate){
+          .function = NET_AGG_COUNT,
+          .cumulative = true,
+          .where = all ? NULL : nq_binary(NG_GT, nq_domain(query, 0, "Amount"), nq_integer(100)),
+          .type = {NET_INTEGER, 8}});
+  query->origin_given = true;
+  nq_target(query, "Count", nq_aggregate_value(query, 0));
+  return nq_finish(query, NET_EVENT);
+}
+
+const struct ng_query *query_fed_events(void) {
+  return fed_events(false);
+}
+
+const struct ng_query *query_fed_events_counted(void) {
+  return fed_events(true);
+}
+
 /* Of the processes that another relation names, where an entity is a cage. */
 const struct ng_query *query_fed_and_found(void) {
   struct ng_query *query = fed(nq_fed(1), nq_processes("F"));

@@ -61,6 +61,8 @@ const struct ng_query *query_stop_running(void);
 const struct ng_query *query_fed(void);
 const struct ng_query *query_fed_process(void);
 const struct ng_query *query_fed_by_process(void);
+const struct ng_query *query_fed_events(void);
+const struct ng_query *query_fed_events_counted(void);
 const struct ng_query *query_fed_and_found(void);
 const struct ng_query *query_fed_by_process_and_found(void);
 const struct ng_query *query_lasting(void);

@@ -48,7 +48,7 @@ static struct ng_plan *plan_of(const struct ng_query *query) {
 static void transform(struct ng_plan *plan, unsigned rules) {
   struct ng_switches switches;
   for (int i = 0; i < NG_RULES; i++) switches.off[i] = !(rules >> i & 1);
-  ck_assert_int_eq(ng_plan_transform(plan, &switches, &diags), BASE_OK);
+  BASE_CHECK(ng_plan_transform(plan, &switches, &diags) == BASE_OK, "test-plan-transformed");
 }
 
 enum {
@@ -77,6 +77,7 @@ enum {
   SAMPLES = 1 << NG_RULE_CLOCK_SAMPLES,
   FUNCTIONS = 1 << NG_RULE_MERGED_AGGREGATES,
   CONTROL = 1 << NG_RULE_ACCESS_CONTROL,
+  SOURCE = 1 << NG_RULE_SELECTIONS_AT_SOURCE,
   SEMI = 1 << NG_RULE_SEMI_JOINS,
   SELF = 1 << NG_RULE_SELF_JOINS,
   ASKED = 1 << NG_RULE_AGGREGATES_AT_EVENTS,
@@ -234,6 +235,9 @@ static const struct golden goldens[] = {
     GOLDEN(fed_final, query_fed, false, ALL),
     GOLDEN(fed_process_final, query_fed_process, false, ALL),
     GOLDEN(fed_by_process_final, query_fed_by_process, false, ALL),
+    GOLDEN(fed_events_at_source, query_fed_events, false, DOWN | SOURCE),
+    GOLDEN(fed_events_final, query_fed_events, false, ALL),
+    GOLDEN(fed_events_counted_final, query_fed_events_counted, false, ALL),
     GOLDEN(fed_and_found_final, query_fed_and_found, false, ALL),
     GOLDEN(fed_by_process_and_found_final, query_fed_by_process_and_found, false, ALL),
     GOLDEN(load_initial, nq_load_at_ticks, false, 0),

@@ -234,7 +234,7 @@ START_TEST(a_file_of_the_sixth_version) {
   outside(
       path,
       "DROP INDEX tq_E_long; DROP TABLE tq_keep; ALTER TABLE tq_announced DROP COLUMN taskforce;"
-      "ALTER TABLE tq_announced DROP COLUMN event;" NO_KEYS "PRAGMA user_version=6");
+      "ALTER TABLE tq_announced DROP COLUMN event;" NO_NINTH "PRAGMA user_version=6");
   database = open_reader(path);
   ok(st_relations(database, arena, &relations, &relation_count));
   ck_assert(!relations[0].ages && !relations[0].incomplete);

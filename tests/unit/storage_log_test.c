@@ -601,7 +601,7 @@ START_TEST(a_file_of_the_fifth_version) {
   st_close(database);
   outside(path,
           "DROP TABLE tq_log; DROP TABLE tq_keep; ALTER TABLE tq_announced DROP COLUMN taskforce;"
-          "ALTER TABLE tq_announced DROP COLUMN event;" NO_KEYS "PRAGMA user_version=5");
+          "ALTER TABLE tq_announced DROP COLUMN event;" NO_NINTH "PRAGMA user_version=5");
   struct st_database *reader = open_reader(path);
   scan(reader, "E", layout_of(&event_e, false), &rows);
   ck_assert_uint_eq(rows.count, 1);

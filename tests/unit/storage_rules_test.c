@@ -233,7 +233,7 @@ END_TEST
 /* What version 5 added. */
 #define NO_SOURCES                                                                           \
   "DROP TABLE tq_source; DROP TABLE tq_pipe; DROP TABLE tq_loss; DROP TABLE tq_description;" \
-  "DROP TABLE tq_announced;" NO_LOG NO_KEYS
+  "DROP TABLE tq_announced;" NO_LOG NO_NINTH
 
 #define OLD_NODE_STATS                                                                            \
   "DROP TABLE tq_node_stats; CREATE TABLE tq_node_stats (query TEXT NOT NULL COLLATE NOCASE, "    \
@@ -443,7 +443,7 @@ START_TEST(a_file_of_the_eighth_version) {
   create(database, &event_e);
   create(database, &traced);
   st_close(database);
-  outside(path, NO_KEYS "PRAGMA user_version=8");
+  outside(path, NO_NINTH "PRAGMA user_version=8");
   ck_assert_str_eq(outside(path, "SELECT by_domain FROM tq_relation WHERE name = 'T'"), "1");
   for (int written = 0; written < 2; written++) {
     database = written ? open_at(path) : open_reader(path);

@@ -72,11 +72,11 @@ int in_child(void (*body)(void));
     }                                                             \
   } while (0)
 
-/* Takes back what version 9 changed: keys of several domains. */
-#define NO_KEYS                                                                   \
+/* Takes back what version 9 changed: keys of several domains, what was filtered. */
+#define NO_NINTH                                                                  \
   "ALTER TABLE tq_relation ADD COLUMN by_domain INTEGER;"                         \
   "UPDATE tq_relation SET by_domain = (SELECT position FROM tq_domain AS d WHERE" \
   " d.relation = tq_relation.name AND d.key_place = 0);"                          \
-  "ALTER TABLE tq_domain DROP COLUMN key_place; DROP TABLE tq_alike;"
+  "ALTER TABLE tq_domain DROP COLUMN key_place; DROP TABLE tq_alike; DROP TABLE tq_filtered;"
 
 #endif

@@ -209,7 +209,7 @@ START_TEST(broken_rules) {
   expect_refusal(&hello, "\0\0\0\0\xff\0\0\0\0\0\0\0\0\0\0\0", 16,
                  "a message of a type that is not for this side");
   expect_refusal(NULL, "GET / HTTP/1.1\r\n", 16, "a message is too long");
-  expect_refusal(NULL, "\5\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\1", 21, "a HELLO that is none");
+  expect_refusal(NULL, "\5\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\2\0\0\0\1", 21, "a HELLO that is none");
   sn_put_ping(&other, 0, &ping);
   expect_refusal(NULL, other.data, other.length,
                  "the first message is not the one that comes first");
@@ -218,7 +218,7 @@ START_TEST(broken_rules) {
   sn_put_cancel(&other, 0, &cancel); /* a collector has nothing to cancel */
   expect_refusal(&hello, other.data, other.length, "a message of a type that is not for this side");
   base_buffer_clear(&other);
-  newer.version = 2;
+  newer.version = SN_WIRE_VERSION + 1;
   sn_put_hello(&other, 0, &newer);
   sn_put_u32(&other, 12345); /* whatever else it has */
   other.data[0] = (char)(other.data[0] + 4);

@@ -252,6 +252,36 @@ static void put_records(struct base_buffer *out) {
   ck_assert(sn_event_record_end(out, at, 4));
 }
 
+/* Records that were left out: how many, whose, and when. */
+START_TEST(left_out_ones_come_back) {
+  struct base_buffer out = BASE_BUFFER_EMPTY;
+  const struct sn_message_event_record message = {.relation = 9, .pipe = 1, .sequence = 100};
+  size_t at = sn_begin_event_record(&out, 0, &message);
+  struct sn_record_head filtered = {.marks = SN_MARK_SKIPPED | SN_MARK_DEFINITE | SN_MARK_RELATION,
+                                    .relation = 4,
+                                    .skipped = 7,
+                                    .process = 3,
+                                    .start_lo = 5,
+                                    .start_hi = 9};
+  struct sn_records records;
+  struct sn_record_head head;
+  struct sn_message read;
+  struct sn_message_event_record event;
+  sn_put_record_head(&out, &filtered);
+  ck_assert(sn_event_record_end(&out, at, 1));
+  read = (struct sn_message){.type = SN_WIRE_EVENT_RECORD,
+                             .body = (const unsigned char *)out.data + SN_FRAME_HEAD,
+                             .length = (uint32_t)out.length - SN_FRAME_HEAD};
+  ck_assert(sn_get_event_record(&read, &event));
+  sn_records_start(&records, &event);
+  ck_assert(sn_records_next(&records, &head));
+  ck_assert(head.relation == 4 && head.skipped == 7 && head.process == 3);
+  ck_assert(head.start_lo == 5 && head.start_hi == 9 && records.sequence == 107);
+  ck_assert(!sn_records_next(&records, &head) && sn_records_good(&records));
+  base_buffer_done(&out);
+}
+END_TEST
+
 START_TEST(records_come_back) {
   struct base_buffer out = BASE_BUFFER_EMPTY;
   unsigned char *copy;
@@ -392,6 +422,7 @@ int main(void) {
   tcase_add_test(tests, too_long_is_not_written);
   tcase_add_test(tests, records_come_back);
   tcase_add_test(tests, bytes_come_back);
+  tcase_add_test(tests, left_out_ones_come_back);
   tcase_add_test(tests, damaged_records);
   tcase_add_test(tests, objects_and_domains);
   suite_add_tcase(suite, tests);

@@ -196,6 +196,31 @@ static void decode_simples(struct decoding *decoding, struct sn_records *records
   records->sequence += count;
 }
 
+/* Records of a relation that a filter has left out, those that are not known. */
+static bool note_filtered(struct decoding *decoding, const struct sn_records *records,
+                          const struct sn_record_head *head, const struct server_stream *stream) {
+  struct server_source *source = decoding->source;
+  uint64_t count = head->skipped, first = records->sequence - count;
+  if (server_source_process(source, head->process) == NULL) return false;
+  if (!is_instant(head->start_lo, head->start_hi)) return false;
+  if (first < decoding->from)
+    count = records->sequence > decoding->from ? records->sequence - decoding->from : 0;
+  if (count == 0) return true;
+  for (size_t i = 0; i < source->filtered_count; i++) {
+    struct server_filtered *same = &source->filtered[i];
+    if (same->stream != stream->stream || same->process != head->process) continue;
+    same->count += count;
+    if (head->start_lo < same->since) same->since = head->start_lo;
+    if (head->start_hi > same->until) same->until = head->start_hi;
+    return true;
+  }
+  base_grow(&source->filtered, &source->filtered_capacity, source->filtered_count + 1,
+            sizeof *source->filtered);
+  source->filtered[source->filtered_count++] = (struct server_filtered){
+      stream->stream, head->process, count, head->start_lo, head->start_hi};
+  return true;
+}
+
 static struct server_stream *stream_of(struct decoding *decoding, uint32_t relation) {
   if (!decoding->last || decoding->last_relation != relation) {
     decoding->last = server_source_stream(decoding->source, relation);
@@ -216,14 +241,19 @@ static bool decode(struct decoding *decoding, const struct sn_message_event_reco
     struct server_stream *next = records.left > 0 ? stream_of(decoding, records.relation) : NULL;
     if (next && next->simple_bytes > 0) decode_simples(decoding, &records, next);
     if (!sn_records_next(&records, &head)) break;
-    if (head.marks & SN_MARK_SKIPPED) continue;
+    if (head.marks == SN_MARK_SKIPPED || head.marks == (SN_MARK_SKIPPED | SN_MARK_RELATION))
+      continue;
     struct server_stream *stream = stream_of(decoding, head.relation);
     if (!stream) return false;
     if (!stream->stream) {
       *ret_refused = true;
       return true;
     }
-    if (!decode_record(decoding, &records, &head, stream)) return false;
+    if (head.marks & SN_MARK_SKIPPED) {
+      if (!note_filtered(decoding, &records, &head, stream)) return false;
+    } else if (!decode_record(decoding, &records, &head, stream)) {
+      return false;
+    }
   }
   *ret_count = records.sequence - message->sequence;
   return sn_records_good(&records);
@@ -273,6 +303,7 @@ static struct server_stream *stream_of_end(struct server_source *source,
 }
 
 static void clear(struct server_source *source) {
+  source->filtered_count = 0;
   for (size_t i = 0; i < source->streams.entries.capacity; i++) {
     const struct server_entry *entry = &source->streams.entries.items[i];
     struct server_stream *stream = entry->key ? entry->value.pointer : NULL;
@@ -289,6 +320,12 @@ static enum base_status push(struct server_source *source) {
     status =
         tql_source_rows(stream->stream, stream->rows.rows, stream->rows.marks, stream->rows.count);
     stream->rows.count = 0;
+  }
+  for (size_t i = 0; i < source->filtered_count && status == BASE_OK; i++) {
+    const struct server_filtered *filtered = &source->filtered[i];
+    status = tql_source_filtered(source->source, filtered->stream,
+                                 server_source_process(source, filtered->process), filtered->count,
+                                 filtered->since, filtered->until);
   }
   return status;
 }

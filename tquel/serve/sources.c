@@ -154,6 +154,7 @@ void server_source_close(struct server_peer *peer, bool for_good) {
   enum base_status status = tql_source_close(source->source, for_good);
   (void)status; /* reported; it comes again and repeats what was not made durable */
   server_reports_free(source->reports);
+  free(source->filtered);
   free(source);
 }
 
@@ -414,8 +415,7 @@ static enum server_taken take_new_name(struct server_source *source,
   return SERVER_TAKEN;
 }
 
-/* The name of a process; NULL: there is none of that number. 0 is the source itself. */
-static const char *process_name(const struct server_source *source, uint32_t process) {
+const char *server_source_process(const struct server_source *source, uint32_t process) {
   if (process == 0) return "";
   const struct server_entry *entry = server_table_find(&source->processes, process);
   return entry ? entry->value.pointer : NULL;
@@ -442,7 +442,7 @@ struct sn_string server_source_relation(const struct server_source *source,
 static enum server_taken take_pipe(struct server_source *source, const struct sn_message *message) {
   struct sn_message_pipe pipe;
   if (!sn_get_pipe(message, &pipe)) return SERVER_WRONG;
-  const char *process = process_name(source, pipe.process);
+  const char *process = server_source_process(source, pipe.process);
   if (!process || pipe.pipe == 0) return SERVER_WRONG;
   return taken(tql_source_pipe(source->source, pipe.pipe, process, pipe.position));
 }
@@ -489,7 +489,7 @@ static enum server_taken take_reject(struct server_source *source,
 static enum server_taken take_loss(struct server_source *source, const struct sn_message *message) {
   struct sn_message_loss loss;
   if (!sn_get_loss(message, &loss)) return SERVER_WRONG;
-  const char *process = process_name(source, loss.process);
+  const char *process = server_source_process(source, loss.process);
   if (!process || loss.from > loss.to) return SERVER_WRONG;
   char *event = text_of(loss.relation), *cause = text_of(loss.cause);
   const char *relation =

@@ -16,14 +16,24 @@ struct server_stream {
   int64_t judged;       /* monotonic: when its user might last append to it */
 };
 
+/* Records that a filter has left out. */
+struct server_filtered {
+  struct tql_stream *stream;
+  uint32_t process;
+  uint64_t count;
+  int64_t since, until;
+};
+
 struct server_source {
   struct server_peer *peer;
   struct tql_source *source;
   bool collector;
-  uint64_t taken, acknowledged;  /* numbers of data messages */
-  struct server_table streams;   /* struct server_stream, by relation number */
-  struct server_table names;     /* string ids, by name id */
-  struct server_table processes; /* names, by process number */
+  uint64_t taken, acknowledged;     /* numbers of data messages */
+  struct server_table streams;      /* struct server_stream, by relation number */
+  struct server_table names;        /* string ids, by name id */
+  struct server_table processes;    /* names, by process number */
+  struct server_filtered *filtered; /* of the message that is being read */
+  size_t filtered_count, filtered_capacity;
   struct server_reports *reports;
 };
 
@@ -33,6 +43,8 @@ enum server_taken {
   SERVER_OVER,  /* nothing is taken any more: the source is to come again */
 };
 
+/* The name of a process; NULL: there is none of that number. 0 is the source itself. */
+const char *server_source_process(const struct server_source *source, uint32_t process);
 /* NULL: there is no such number. What its user may not append to any more is refused from now on. */
 struct server_stream *server_source_stream(struct server_source *source, uint32_t relation);
 /* --- records.c */

@@ -36,6 +36,7 @@ static void tell(struct server_peer *peer, const struct server_watch *watch, boo
       .starts_only = watch->watch->starts_only,
       .every = watch->watch->every,
       .origin = watch->watch->origin,
+      .filter = sn_string_from(watch->watch->filter, on ? watch->watch->filter_length : 0),
       .count = on ? watch->watch->object_count : 0,
   };
   size_t at = sn_begin_adjust_object(out, 0, &message);

@@ -150,6 +150,7 @@ static void describe_one(struct tql_session *session, struct session_relation *r
   describe_line(sight, relation, out);
   if (all) describe_contents(session, relation, out);
   if (all) describe_rejected(session, relation, out);
+  if (all) session_describe_filtered(session, relation, out);
   if (all) session_describe_until(session, relation, out);
   if (all) session_describe_age(session, relation, out);
   if (owner) session_describe_announced(session, relation, out);

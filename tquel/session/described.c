@@ -229,6 +229,13 @@ bool session_says_switches(struct tql_session *session, const struct session_rel
   return false;
 }
 
+/* No event but that of a period sensor can have a domain of that name (sensors/sdf). */
+static bool is_of_period_sensor(const struct session_relation *relation) {
+  const struct ng_relation *ng = &relation->ng;
+  return ng->kind == NG_REL_TRACED && ng->by.count == 1 &&
+         strcasecmp(ng->layout->fields[ng->by.fields[0]].name, sn_ticket_domain) == 0;
+}
+
 /* RELATION is one that sensors make records of, by what the catalogue says. */
 static void mark(struct tql_session *session, struct session_relation *relation,
                  const struct st_announced *from) {
@@ -238,7 +245,7 @@ static void mark(struct tql_session *session, struct session_relation *relation,
   relation->holder = from->holder;
   relation->event = copy_of(session, from->event);
   relation->taskforce = from->event != NULL ? copy_of(session, from->taskforce) : NULL;
-  relation->ng.sensor = NULL;
+  relation->ng.sensor = relation->sensor = NULL;
   session->asks_changed = true;
   ng_set_entity(session->arena, &relation->ng);
   if (!relation->announced) return;
@@ -246,11 +253,12 @@ static void mark(struct tql_session *session, struct session_relation *relation,
   struct ng_sensor *sensor = BASE_NEW(session->arena, struct ng_sensor);
   int process = net_layout_find(relation->ng.layout, "Process");
   sensor->objects = objects;
-  relation->ng.sensor = sensor;
+  relation->ng.sensor = relation->sensor = sensor;
   if (process >= 0) objects[sensor->object_count++] = (uint32_t)process;
   if (from->holder >= 0 && from->holder != process &&
       (uint32_t)from->holder < relation->ng.layout->field_count)
     objects[sensor->object_count++] = (uint32_t)from->holder;
+  sensor->one_record = is_of_period_sensor(relation);
   ng_set_entity(session->arena, &relation->ng);
   for (size_t i = 0; i < session->relation_count; i++)
     session->relations[i]->ng.of_switches = session_says_switches(session, session->relations[i]);

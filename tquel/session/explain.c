@@ -124,6 +124,7 @@ enum base_status session_explain(struct tql_session *session,
     return status == BASE_OK ? analyze(session, query) : status;
   }
   if (query->name != NULL) status = session_query_defined_now(session, &query);
+  if (status == BASE_OK) status = session_find_whole(session);
   if (status != BASE_OK) return status;
   struct ng_plan *plan = ng_plan_new(session->statement_arena, session->strings, session->timeline);
   bool once = query->name == NULL;

@@ -205,6 +205,14 @@ static enum base_status check_existing(struct tql_session *session,
   return status;
 }
 
+/* The rules or permits of RELATION have changed: so may what is left out of its records. */
+static enum base_status rules_changed(struct tql_session *session,
+                                      struct session_relation *relation) {
+  if (relation->sensor == NULL || session->live == NULL) return BASE_OK;
+  session_drop_live(session);
+  return session_ensure_live(session);
+}
+
 enum base_status session_define_integrity(struct tql_session *session,
                                           const struct tql_statement *statement) {
   struct session_scope scope;
@@ -225,6 +233,7 @@ enum base_status session_define_integrity(struct tql_session *session,
         session->database, ST_INTEGRITY, relation->ng.name,
         tql_definition_text(session->statement_arena, &scope.scope, statement, query), &number);
   relation->rules_loaded = false;
+  if (status == BASE_OK) status = rules_changed(session, relation);
   return session_end(session, status);
 }
 
@@ -259,6 +268,7 @@ enum base_status session_define_permit(struct tql_session *session,
   status = st_rule_add(
       session->database, ST_PERMIT, relation->ng.name,
       tql_definition_text(session->statement_arena, &scope.scope, &named, variables), &number);
+  if (status == BASE_OK) status = rules_changed(session, relation);
   status = session_end(session, status);
   const char *fault = session_permit_fault(statement);
   if (status == BASE_OK && fault != NULL)
@@ -310,7 +320,30 @@ enum base_status session_destroy_rules(struct tql_session *session,
   if (status != BASE_OK) return status;
   status = remove_rules(session, statement, kind, relation);
   relation->rules_loaded = false;
+  if (status == BASE_OK) status = rules_changed(session, relation);
   return session_end(session, status);
+}
+
+/* --- of whose records none is left out where it arises, as netgen is told (ng_sensor.whole): rules of integrity send
+ * records into Rejected, and a permit lets others read them. */
+
+enum base_status session_find_whole(struct tql_session *session) {
+  struct base_arena *arena = base_arena_new();
+  struct st_rule *rules = NULL;
+  size_t count = 0;
+  enum base_status status = BASE_OK;
+  bool any = false;
+  for (size_t i = 0; i < session->relation_count; i++) any |= session->relations[i]->sensor != NULL;
+  if (any) status = st_rules(session->database, arena, &rules, &count);
+  for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
+    struct session_relation *relation = session->relations[i];
+    if (relation->sensor == NULL) continue;
+    relation->sensor->whole = false;
+    for (size_t k = 0; k < count; k++)
+      relation->sensor->whole |= strcasecmp(rules[k].relation, relation->ng.name) == 0;
+  }
+  base_arena_free(arena);
+  return status;
 }
 
 /* --- help */

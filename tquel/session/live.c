@@ -310,6 +310,7 @@ enum base_status session_ensure_live(struct tql_session *session) {
   if (session->live != NULL) return BASE_OK;
   enum base_status status = wake_samples(session);
   if (status == BASE_OK) status = session_find_horizons(session);
+  if (status == BASE_OK) status = session_find_whole(session);
   if (status != BASE_OK) return status;
   session->live = net_network_new(session->strings, session->timeline, session->diags);
   if (!session->seats[0]->switches.off[NG_RULE_COMMON_SUBNETWORKS])

@@ -1,7 +1,7 @@
 /* How much there was: pipes, which several incarnations of a source read one after the other, and what was
  * lost.
  *
- *      generated = rows taken + Late + Rejected + the sum of Lost.count
+ *      generated = rows taken + Late + Rejected + the sum of Lost.count + what was filtered (tq_filtered)
  *
  * The records of a pipe are numbered, so what came twice is known, and what never came: a reader that was
  * killed had taken it out of the ring and brought it nowhere. That is lost by the cause "collector", after
@@ -133,6 +133,21 @@ enum base_status tql_source_loss(struct tql_source *source, const char *process,
       status = put_between(session, relation, own ? state->host : process, cause, total - before,
                            from, to);
   }
+  return session_leave_source(session, status);
+}
+
+enum base_status tql_source_filtered(struct tql_source *source, struct tql_stream *stream,
+                                     const char *process, uint64_t count, net_chronon since,
+                                     net_chronon until) {
+  struct tql_session *session = source->session;
+  if (source->state == NULL) return BASE_AGAIN;
+  const struct st_filtered filtered = {.relation = tql_stream_relation(stream),
+                                       .source = process,
+                                       .count = count,
+                                       .since = since,
+                                       .until = until};
+  enum base_status status = session_enter_source(session);
+  if (status == BASE_OK) status = st_filtered_add(session->database, &filtered);
   return session_leave_source(session, status);
 }
 

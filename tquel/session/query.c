@@ -355,7 +355,7 @@ static enum base_status show(struct tql_session *session, const struct ng_query 
     status = show_doubted(session, query, relation);
   }
   session_end_doubts(session, status == BASE_OK);
-  return status;
+  return status == BASE_OK ? session_say_filtered(session, query, relation) : status;
 }
 
 /* More rows than that are not counted. */
@@ -413,7 +413,11 @@ enum base_status session_retrieve(struct tql_session *session,
   if (status == BASE_OK && query->name != NULL && statement->kind != TQL_S_VIEW)
     status = session_check_history(session, query, query->name);
   if (status != BASE_OK) return status;
-  if (query->name != NULL) return define(session, statement, query);
+  if (query->name != NULL) {
+    status = define(session, statement, query);
+    bool stands = status == BASE_OK && statement->kind != TQL_S_VIEW;
+    return stands ? session_say_filtered(session, query, NULL) : status;
+  }
   struct tql_sort sort; /* what is wrong with it is said before anything is computed */
   if (statement->order != NULL) {
     status = session_analyse_order(session, statement, query->layout, &sort);

@@ -15,6 +15,7 @@
 #include "engine/base/env.h"
 #include "engine/base/printable.h"
 #include "engine/control.h"
+#include "engine/filter.h"
 #include "engine/pattern.h"
 #include "engine/triggers.h"
 #include "tquel/session/sources.h"
@@ -178,7 +179,7 @@ void session_mark_watches(struct tql_session *session) {
 
 /* --- \ds */
 
-#define COLUMNS (TQL_SENSOR_CELLS + 1)
+enum { FILTERED = TQL_SENSOR_CELLS, ASKED_BY, COLUMNS };
 
 struct sensor_table {
   struct base_arena *arena;
@@ -194,7 +195,7 @@ static const char **add_row(struct sensor_table *table) {
 }
 
 static bool is_number(size_t column) {
-  return column >= TQL_SENSOR_GENERATED && column <= TQL_SENSOR_COALESCED;
+  return column >= TQL_SENSOR_GENERATED && column <= FILTERED;
 }
 
 static void put_cell(struct base_buffer *out, const char *text, int width, size_t column) {
@@ -300,6 +301,18 @@ static void put_quoted(struct watch_text *text, enum net_base_type base, base_st
   base_buffer_putc(text->out, '"');
 }
 
+/* Which of them are sent. */
+static void put_filter(struct base_buffer *out, const struct net_watch *watch) {
+  struct base_arena *arena = base_arena_new();
+  struct net_filter filter;
+  if (watch->filter_length > 0 &&
+      net_filter_get(arena, watch->filter, watch->filter_length, &filter)) {
+    base_buffer_puts(out, ", filtered: ");
+    net_filter_print(out, filter);
+  }
+  base_arena_free(arena);
+}
+
 static void put_watch(void *context, const struct net_watch *watch, size_t holders) {
   struct watch_text *text = context;
   if (holders == 0) return;
@@ -319,6 +332,7 @@ static void put_watch(void *context, const struct net_watch *watch, size_t holde
     net_time_print(out, text->session->timeline, watch->origin);
   }
   if (watch->starts_only) base_buffer_puts(text->out, ", starts only");
+  put_filter(text->out, watch);
   base_buffer_printf(text->out, " (%zu)%s\n", holders, missing(text, watch));
 }
 
@@ -403,7 +417,7 @@ static void put_rejected(struct tql_session *session, struct session_sight *sigh
   free(counts);
 }
 
-/* What is rare, texts that were no UTF-8 and triggers: its column is there where there is any. */
+/* What is rare, texts that were no UTF-8, triggers and filters: its column is there where there is any. */
 static void drop_if_none(struct sensor_table *table, size_t column) {
   bool any = false;
   for (size_t r = 1; r < table->count; r++) {
@@ -444,9 +458,9 @@ void tql_session_describe_sensors(struct tql_session *session,
                                   const struct tql_sensor_report *reports, size_t report_count,
                                   struct base_buffer *out) {
   struct sensor_table table = {.arena = base_arena_new()};
-  static const char *const heading[COLUMNS] = {"process", "relation", "object",   "state",
-                                               "records", "lost",     "per s",    "ns each",
-                                               "escaped", "triggers", "together", "asked for by"};
+  static const char *const heading[COLUMNS] = {
+      "process", "relation", "object",   "state",    "records",  "lost",        "per s",
+      "ns each", "escaped",  "triggers", "together", "filtered", "asked for by"};
   struct asked asked = {
       session, table.arena,
       BASE_NEW_ARRAY(table.arena, session->relation_count + 1, struct session_askers *)};
@@ -454,12 +468,14 @@ void tql_session_describe_sensors(struct tql_session *session,
   bool owner = sight == NULL; /* others are told nothing of who asks */
   memcpy(add_row(&table), heading, sizeof heading);
   if (!owner) table.rows[0][COLUMNS - 1] = "";
+  uint64_t *filtered = session_count_filtered(session, reports, report_count);
   for (size_t i = 0; i < report_count; i++) {
     bool of_process = reports[i].cells[TQL_SENSOR_RELATION][0] == '\0';
     if (of_process || !sees_report(sight, session, &reports[i])) continue;
     const char **row = add_row(&table);
     for (size_t c = 0; c < TQL_SENSOR_CELLS; c++)
       row[c] = reports[i].cells[c] != NULL ? shown(table.arena, reports[i].cells[c]) : "";
+    row[FILTERED] = base_arena_printf(table.arena, "%llu", (unsigned long long)filtered[i]);
     if (owner) put_state(row, &asked);
   }
   for (size_t k = 0; k < session->relation_count; k++) {
@@ -473,7 +489,8 @@ void tql_session_describe_sensors(struct tql_session *session,
     if (is_asked_for(session, relation)) row[TQL_SENSOR_STATE] = "no process";
     if (owner) row[COLUMNS - 1] = *askers != '\0' ? askers : "-";
   }
-  for (size_t c = TQL_SENSOR_ESCAPED; c < TQL_SENSOR_CELLS; c++) drop_if_none(&table, c);
+  for (size_t c = TQL_SENSOR_ESCAPED; c <= FILTERED; c++) drop_if_none(&table, c);
+  free(filtered);
   if (table.count == 1)
     base_buffer_puts(out, "no sensors\n");
   else

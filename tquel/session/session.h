@@ -273,6 +273,12 @@ enum base_status tql_source_loss(struct tql_source *source, const char *process,
                                  const char *relation, const char *cause, uint64_t total,
                                  net_chronon from, net_chronon to) BASE_MUST_USE;
 
+/* COUNT records of STREAM by PROCESS were left out where they arose, as nobody asked for them; they happened from SINCE
+ * to UNTIL. */
+enum base_status tql_source_filtered(struct tql_source *source, struct tql_stream *stream,
+                                     const char *process, uint64_t count, net_chronon since,
+                                     net_chronon until) BASE_MUST_USE;
+
 /* Pipes: sequences of records that several incarnations of a source may read, one after the other. PIPE belongs
  * to PROCESS, and what comes next of it has the number POSITION or a greater one: whatever before it has not
  * come here is lost, by the cause "collector".                                                       */

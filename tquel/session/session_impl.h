@@ -106,8 +106,9 @@ struct session_relation {
   bool runs_changed;    /* since they were written */
   /* made by sensors (described.c, sensors.c) */
   bool announced;
-  bool persistent; /* all of it is asked for, always */
-  uint64_t digest; /* of the description that announced it */
+  bool persistent;          /* all of it is asked for, always */
+  uint64_t digest;          /* of the description that announced it */
+  struct ng_sensor *sensor; /* that of NG; NULL: it has none */
   const char
       *taskforce; /* it is for that one's event EVENT alone; NULL: for every one's of its name */
   const char *event;
@@ -580,6 +581,17 @@ void session_copy_fields(const struct net_layout *to, union net_slot *out,
                          const struct net_layout *from, const union net_slot *row);
 
 /* --- doubt.c: what may have been lost of what a retrieve or print reads */
+
+/* Says of what QUERY, or RELATION (one of both is NULL), reads that records were left out where they arose. */
+enum base_status session_say_filtered(struct tql_session *session, const struct ng_query *query,
+                                      struct session_relation *relation) BASE_MUST_USE;
+/* Which relations' records are not to be left out (integrity.c): as rules and permits stand. */
+enum base_status session_find_whole(struct tql_session *session) BASE_MUST_USE;
+void session_describe_filtered(struct tql_session *session, const struct session_relation *relation,
+                               struct base_buffer *out);
+/* Of each report; the caller frees it. */
+uint64_t *session_count_filtered(struct tql_session *session,
+                                 const struct tql_sensor_report *reports, size_t report_count);
 
 /* From here to session_end_doubts what QUERY, or RELATION (one of both is NULL), reads is read with what Lost, Late and
  * Rejected say of it, unless the seat ignores losses. Not nested. */
