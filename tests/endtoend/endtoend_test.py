@@ -692,6 +692,39 @@ def keys_of_several(world):
     expect('it is said by what', 'by Side, Thread' in world.run('help Pair'))
 
 
+def keys_filtered(world):
+    """Of entities that several domains tell apart, those are left out that nobody asks for; none is left behind open."""
+    a, = start(world, 'a', count=10**9, pause_ns=100000, threads=2)
+    world.run('range of x is Pair retrieve into Zero (x.Thread, x.Times) where x.Side = 0 and x.Times >= 0')
+    wait_for('Pair is on', lambda: enabled(world, 'Pair', 'a'))
+
+    def stored(side):
+        return world.sql('select count(*) from Pair where Side = %d' % side)[0][0]
+
+    a.go()
+    wait_for('one side alone', lambda: world.filtered('Pair') > 5 and stored(0) > 5)
+    equal('of the other side', stored(1), 0)
+    expect('it is said', 'filtered: Side = 0' in world.run('\\ds') and 'TQ-0370' in
+           world.shell('range of x is Pair retrieve (x.Times)').stderr.decode())
+    world.run('range of x is Pair retrieve into Sides (x.Thread, x.Side)')
+    wait_for('both sides', lambda: stored(1) > 5)
+    world.run('destroy Sides')
+    before = stored(0)
+    wait_for('it goes on', lambda: stored(0) > before + 20)
+    a.enough()
+    a.done()
+    wait_for(lambda: 'the account (%d, %d)' % (a.generated(), world.accounted('Pair')),
+             lambda: a.generated() == world.accounted('Pair'))
+    last = 'select Thread, Side, max(Times), max(Times) filter (where stop_lo is null) from Pair group by 1, 2'
+    latest = {(thread, side): times for thread, side, times, _ in world.sql(last)}
+    expect('the last of each side: %s' % world.sql(last), all(latest[thread, 0] - latest[thread, 1] <= 1 for thread in range(2)))
+    torn = 'select count(*) from Pair x join Pair y on x.Thread = y.Thread and x.Side = y.Side and ' \
+           'x.Process = y.Process and y.Times = x.Times + 1 where x.stop_lo is not y.start_lo'
+    equal('periods that are not followed by the next one of their entity', world.sql(torn)[0][0], 0)
+    world.run('destroy Zero')
+    wait_for('Pair is off', lambda: world.sql('select count(*) from Pair where stop_lo is null') == [(0,)])
+
+
 def keys_with_objects(world):
     """An object of the key is switched off: all that it has open ends, and what others have goes on."""
     a, = start(world, 'a', count=600)
@@ -1315,7 +1348,7 @@ SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_an
              ended_unseen, server_killed, program_killed, overload, uncertain_where_lost, last_records]
 
 
-SCENARIOS += [keys_of_several, keys_with_objects, uncertain_of_several]
+SCENARIOS += [keys_of_several, keys_filtered, keys_with_objects, uncertain_of_several]
 
 
 SCENARIOS += [task_forces, the_system, own_names, two_hosts, namespaces, out_of_sight, not_to_be_read]

@@ -276,9 +276,14 @@ class World:
         rows = self.sql('select coalesce(sum(count), 0) from "Lost" where ' + where)
         return rows[0][0] if rows else 0
 
+    def filtered(self, relation):
+        """Records of RELATION that were left out, as nobody asked for them."""
+        rows = self.sql("select coalesce(sum(count), 0) from tq_filtered where relation = '%s'" % relation)
+        return rows[0][0] if rows else 0
+
     def accounted(self, relation):
-        """Records of RELATION that are somewhere: stored, late, rejected, waiting or counted as lost."""
-        rows = self.count(relation)
+        """Records of RELATION that are somewhere: stored, late, rejected, left out, waiting or counted as lost."""
+        rows = self.count(relation) + self.filtered(relation)
         for other in ('Late', 'Rejected'):
             rows += self.count(other, "relation = '%s'" % relation)
         return rows + self.lost()
