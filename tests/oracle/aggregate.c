@@ -293,7 +293,7 @@ static void extend_events(struct oracle_evaluation *e, struct oracle_segments *r
       if (other->time.start.lo > at.hi && other->time.start.hi < time.stop.hi)
         time.stop.hi = other->time.start.hi;
     }
-    if (time.stop.hi <= origin) continue;
+    if (time.stop.hi <= origin || time.start.lo >= time.stop.hi) continue;
     struct net_instant clip = {origin, origin};
     bool definite = event->definite && event->condition == NET_TRUE;
     /* What lies before the origin may have been all. */

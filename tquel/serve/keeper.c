@@ -42,6 +42,8 @@ struct request {
 #define USER_MAX    ((size_t)4096)
 /* The server ends: so long it waits for who brings the log in. */
 #define LAST_LOG_MS 10000
+/* ... and for those who are killed with the keeper: the system is slow then, or one of them is in its hands. */
+#define LAST_READER_MS 5000
 /* In the environment of a program that is started as a keeper: the server's process. */
 #define KEEPER_OF     "TQUEL_KEEPER_OF"
 #define KEEPER_SOCKET 3
@@ -254,11 +256,26 @@ static void wait_for_log(struct server *server) {
   server->bringing = -1;
 }
 
+/* The keeper and all whom it has made end. Who is the last to close the database brings the log into the file and
+ * removes it; of these none would, as they are killed. So the server waits until it is the last: orphans are its own
+ * from now on. */
+static void wait_for_all(void) {
+  int64_t until = base_env_monotonic() + LAST_READER_MS * (int64_t)1000000;
+  pid_t ended;
+  while ((ended = waitpid(-1, NULL, WNOHANG)) >= 0 || errno == EINTR) {
+    if (base_env_monotonic() > until) return;
+    if (ended == 0) (void)usleep(1000);
+  }
+}
+
 void server_keeper_stop(struct server *server) {
   wait_for_log(server);
   server->keeper_wanted = false;
-  if (server->keeper >= 0) close(server->keeper);
+  if (server->keeper < 0) return;
+  (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+  close(server->keeper);
   server->keeper = -1;
+  wait_for_all();
 }
 
 /* READER is NULL for one who brings the log in. */

@@ -136,7 +136,8 @@ static void put(struct extend *extend, const union net_slot *event, const struct
   const struct net_layout *out = extend->node.layout;
   const struct net_aggregate_params *params = &extend->params;
   net_chronon origin = extend->origin;
-  if (waiting->stop <= origin) return;
+  /* Behind one at forever there is nothing that it could last. */
+  if (waiting->stop <= origin || event[0].i >= waiting->stop) return;
   struct net_period period = {{later_of(event[0].i, origin), later_of(event[1].i, origin)},
                               {later_of(net_chronon_add(event[0].i, 1), origin), waiting->stop}};
   uint8_t marks = waiting->marks;
