@@ -33,6 +33,7 @@ struct world {
   struct tql_settings settings;
   struct tql_scope scope;
   bool looking;          /* what is evaluated is only looked at */
+  bool as_stored;        /* ... and what is derived is as it was made, as looking through it fails */
   net_chronon passed;    /* the latest finite checkpoint of all inputs */
   bool may_fail, unsaid; /* of the last evaluation */
   uint64_t doubted;
@@ -75,7 +76,8 @@ static const struct oracle_relation *find_rows(void *context, const char *name) 
   const struct world *world = context;
   const struct world_relation *relation = find(context, name);
   if (relation == NULL) return &world->nothing; /* of what paces clocks */
-  return world->looking ? shown(world, relation) : &relation->rows;
+  bool stored = world->as_stored && relation->query && !relation->view;
+  return world->looking && !stored ? shown(world, relation) : &relation->rows;
 }
 
 static bool is_made_of_inputs(struct world *world, const struct world_relation *relation) {
@@ -128,7 +130,7 @@ static struct oracle_missing find_missing(void *context, const char *name) {
     missing.losses = &relation->losses;
     missing.records = &relation->records;
     missing.entity = relation->entity;
-  } else if (relation->looks_through) {
+  } else if (relation->looks_through && (relation->view || !world->as_stored)) {
     const struct ng_query *query = relation->query;
     missing_of_query(world, query, &missing.stretches);
     bool moves = query->start || query->stop || query->at || query->coalesced;
@@ -451,11 +453,42 @@ static void look_at(struct world *world, struct world_relation *view,
   view->unsaid = view->unsaid || unsaid || why;
 }
 
+/* Of what is looked at: *RET_VIEWS says whether there are views among it, too. */
+static bool looks_through(struct world *world, const struct ng_query *query, bool *ret_views) {
+  bool any = false;
+  for (size_t i = 0; i < query->variable_count; i++) {
+    const struct world_relation *input = find(world, query->variables[i].relation->name);
+    if (input == NULL || !input->query) continue;
+    any |= input->view || input->looks_through;
+    *ret_views |= input->view;
+  }
+  return any && world->looking;
+}
+
+/* What is uncertain of what a derived relation is made of may make an error of a statement: then its table is read. */
+static enum base_status retrieve_stored(struct world *world, const struct statement *statement,
+                                        struct oracle_relation *ret, const char **ret_why,
+                                        const struct ng_query **ret_query,
+                                        enum base_status status) {
+  bool views = false;
+  if (status == BASE_USER || !looks_through(world, *ret_query, &views)) return status;
+  bool may_fail = world->may_fail;
+  if (status == BASE_END) {
+    world->as_stored = true;
+    status = retrieve(world, statement, ret, ret_why, ret_query);
+    world->as_stored = false;
+    world->unsaid |= views;
+  }
+  world->unsaid |= may_fail;
+  return status;
+}
+
 enum base_status world_retrieve(struct world *world, const struct statement *statement,
                                 struct oracle_relation *ret, const char **ret_why) {
   const struct ng_query *query;
   world->looking = !statement->name && !world->settings.losses_ignored;
   enum base_status status = retrieve(world, statement, ret, ret_why, &query);
+  status = retrieve_stored(world, statement, ret, ret_why, &query, status);
   world->looking = false;
   if (status != BASE_OK || !statement->name) return status;
   struct world_relation *relation = &world->relations[world->relation_count++];
