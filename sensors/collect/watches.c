@@ -145,7 +145,7 @@ static void remove_watch(struct sn_monitor *monitor, struct sn_interest *interes
 
 static char *copy_of(struct sn_string string) {
   char *copy = base_xmalloc(string.length + 1u);
-  memcpy(copy, string.bytes, string.length);
+  if (string.length > 0) memcpy(copy, string.bytes, string.length);
   copy[string.length] = '\0';
   return copy;
 }
