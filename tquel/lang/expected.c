@@ -461,6 +461,9 @@ static const char *hint_keyword_as_name(const struct error *error) {
   if (word == NULL || !has(error->expected, "name")) return NULL;
   bool new_line = token->span.range.first_line > error->reader->previous.span.range.last_line;
   if (new_line && word->word_class == TQL_WORD_STATEMENT) return NULL;
+  /* sort by p.start: elsewhere it is an accessor. */
+  if (error->reader->previous.kind == '.' && tql_is_accessor(word->text))
+    return "a result has times of its own: sort by start, stop or at";
   return base_arena_printf(error->reader->parser.arena,
                            "\"%s\" is a keyword; as a name it stands in backticks: `%s`",
                            word->text, slice(error, token));

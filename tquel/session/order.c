@@ -63,7 +63,7 @@ static bool resolve_element(const struct resolving *resolving, const struct tql_
   *ret = name != NULL ? field_named(resolving->layout, name) : -1;
   if (*ret < 0) return refuse_unknown(resolving, key);
   if (resolving->layout->fields[*ret].type.base != NET_TEMPORAL) return true;
-  return refuse(resolving, key, "sort by another element, or by start",
+  return refuse(resolving, key, "sort by another element, or by start; how long a tuple V lasts is a number as span(V)",
                 base_arena_printf(resolving->session->statement_arena,
                                   "%s is a function of time, and has no order", name));
 }
