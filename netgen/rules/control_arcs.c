@@ -59,9 +59,8 @@ static bool says_switches(const struct ng_node *node) {
   return false;
 }
 
-/* Is COLUMN a domain of ACCESS by which its sensor is switched? */
-static bool is_object(const struct ng_node *access, const struct ng_column *column,
-                      uint32_t *ret_domain) {
+bool ng_rule_is_object(const struct ng_node *access, const struct ng_column *column,
+                       uint32_t *ret_domain) {
   const struct ng_sensor *sensor = access->relation->sensor;
   for (size_t i = 0; i < sensor->object_count; i++) {
     *ret_domain = sensor->objects[i];
@@ -79,7 +78,7 @@ static bool control(struct ng_plan *plan, const struct ng_node *join, unsigned p
   for (size_t i = 0; i < join->key_count; i++) {
     const struct ng_key *key = &join->keys[i];
     uint32_t domain;
-    if (!is_object(access, port == 0 ? key->left : key->right, &domain)) continue;
+    if (!ng_rule_is_object(access, port == 0 ? key->left : key->right, &domain)) continue;
     if (periods && !ng_entity_has_one(access->relation, domain)) continue;
     access->inputs[0] = other;
     access->input_count = 1;

@@ -34,6 +34,9 @@ bool ng_selection_down(struct ng_plan *plan, struct ng_node *selection);
  * period is asked for (rules/unused_domains.c); false: NODE is none, or something else is. */
 bool ng_switch_merge(struct ng_plan *plan, struct ng_node *node);
 
+/* Is COLUMN a domain of ACCESS, *RET_DOMAIN, by which the sensor of its relation is switched (rules/control_arcs.c)? */
+bool ng_rule_is_object(const struct ng_node *access, const struct ng_column *column,
+                       uint32_t *ret_domain);
 /* Is NODE an access node of a sampled relation that sensors make, read for its tuples? */
 bool ng_rule_is_sampled(const struct ng_node *node);
 /* The product in which ACCESS, one of those, meets what is at *RET_PORT, if nobody asks of its samples more than

@@ -37,24 +37,13 @@ static bool depends(const struct ng_plan *plan, const struct ng_node *node,
   return false;
 }
 
-/* The domain of ACCESS that COLUMN is, if its sensor is switched by it. */
-static bool is_object(const struct ng_node *access, const struct ng_column *column,
-                      uint32_t *ret_domain) {
-  const struct ng_sensor *sensor = access->relation->sensor;
-  for (size_t i = 0; i < sensor->object_count; i++) {
-    *ret_domain = sensor->objects[i];
-    if (*ret_domain < access->own.count && access->own.items[*ret_domain] == column) return true;
-  }
-  return false;
-}
-
 static void name_objects(struct ng_plan *plan, struct ng_node *access, const struct ng_node *join,
                          unsigned port) {
   access->trigger_domains = BASE_NEW_ARRAY(plan->arena, join->key_count + 1, uint32_t);
   for (size_t i = 0; i < join->key_count; i++) {
     const struct ng_key *key = &join->keys[i];
     uint32_t domain;
-    if (!is_object(access, port == 1 ? key->left : key->right, &domain)) continue;
+    if (!ng_rule_is_object(access, port == 1 ? key->left : key->right, &domain)) continue;
     access->trigger_domains[access->triggers.count] = domain;
     ng_columns_add(plan->arena, &access->triggers, port == 1 ? key->right : key->left);
   }

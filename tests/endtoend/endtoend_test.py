@@ -1204,13 +1204,13 @@ def overload(world):
     settled(world, 'Tick', 800000, 5 * LIMIT)
 
 
-def uncertain_where_lost(world):
-    """What records that were lost may have ended has no certain stop in what is looked at; that of others has one."""
-    # Nothing of b is lost: its ring has room for all.
+def lose_some(world, relation, domain, lacks):
+    """Of a alone records of RELATION are lost, and LACKS says so. Afterwards it compares the periods with what is
+    lost, those of a program and a value of DOMAIN one after the other, and yields those of b, of which nothing is."""
     a, = start(world, 'a', count=10**9, pause_ns=-3000)
-    b = world.ticker('b', count=300, pause_ns=100000)
-    world.run('range of w is Work retrieve into Times (w.Thread, w.Times)')
-    wait_for('Work is on', lambda: enabled(world, 'Work', 'a') and enabled(world, 'Work', 'b'))
+    b = world.ticker('b', count=300, pause_ns=100000)  # its ring has room for all
+    world.run('range of w is %s retrieve into Times (t = w.Thread, v = w.%s, w.Times)' % (relation, domain))
+    wait_for(relation + ' is on', lambda: enabled(world, relation, 'a') and enabled(world, relation, 'b'))
     world.collector.send_signal(signal.SIGSTOP)
     b.go()
     b.done()
@@ -1218,16 +1218,17 @@ def uncertain_where_lost(world):
     wait_for('more than its ring holds', lambda: a.ledger.after() > 200000)
     world.collector.send_signal(signal.SIGCONT)
     wait_for('records behind what is lost', lambda: world.sql(
-        'select max(Times) - min(Times) + 1 > count(*) from Work') == [(1,)])
+        'select max(Times) - min(Times) + 1 > count(*) from %s where %s' % (relation, lacks)) == [(1,)])
     a.enough()
     a.done()
-    wait_for(lambda: 'the account (%d, %d)' % (a.generated() + b.generated(), world.accounted('Work')),
-             lambda: a.generated() + b.generated() == world.accounted('Work'))
+    wait_for(lambda: 'the account (%d, %d)' % (a.generated() + b.generated(), world.accounted(relation)),
+             lambda: a.generated() + b.generated() == world.accounted(relation))
 
     def tuples(setting):
-        shown = world.shell(setting + ' range of w is Work retrieve (w.Process, w.Thread, w.Times)', '--format', 'csv')
+        shown = world.shell('%s range of w is %s retrieve (w.Process, w.%s, w.Times)' % (setting, relation, domain),
+                            '--format', 'csv')
         cells = [line.split(',') for line in shown.stdout.decode().splitlines()[1:]]
-        # (program, thread, number, is its stop certain?), as they follow each other
+        # (program, value, number, is its stop certain?), as they follow each other
         return sorted((c[5].split('#')[0], int(c[6]), int(c[7]), c[2] == c[3]) for c in cells), shown.stderr.decode()
 
     for setting, certain in (('', False), ('set losses ignored', True)):
@@ -1235,47 +1236,22 @@ def uncertain_where_lost(world):
         gaps = [x for x, y in zip(found, found[1:]) if x[:2] == y[:2] and y[2] != x[2] + 1]
         expect('there are gaps', gaps)
         equal('those before gaps, %s' % setting, [x for x in gaps if x[3] != certain], [])
-        others = [x for x in found if x[0] == 'Worker:b']
+        equal('the note, %s' % setting, 'TQ-0351' in said, not certain)
+        yield setting, [x for x in found if x[0] == 'Worker:b']
+
+
+def uncertain_where_lost(world):
+    """What records that were lost may have ended has no certain stop in what is looked at; that of others has one."""
+    for setting, others in lose_some(world, 'Work', 'Thread', 'true'):
         equal('the last of others alone is open, %s' % setting, [x[3] for x in others],
               [True] * (len(others) - 1) + [False])
-        equal('the note, %s' % setting, 'TQ-0351' in said, not certain)
 
 
 def uncertain_of_several(world):
     """The same where several domains tell together whose a record is."""
-    # Nothing of b is lost: its ring has room for all.
-    a, = start(world, 'a', count=10**9, pause_ns=-3000)
-    b = world.ticker('b', count=300, pause_ns=100000)
-    world.run('range of w is Pair retrieve into Times (w.Thread, w.Side, w.Times)')
-    wait_for('Pair is on', lambda: enabled(world, 'Pair', 'a') and enabled(world, 'Pair', 'b'))
-    world.collector.send_signal(signal.SIGSTOP)
-    b.go()
-    b.done()
-    a.go()
-    wait_for('more than its ring holds', lambda: a.ledger.after() > 200000)
-    world.collector.send_signal(signal.SIGCONT)
-    wait_for('records behind what is lost', lambda: world.sql(
-        'select max(Times) - min(Times) + 1 > count(*) from Pair where Side = 0') == [(1,)])
-    a.enough()
-    a.done()
-    wait_for(lambda: 'the account (%d, %d)' % (a.generated() + b.generated(), world.accounted('Pair')),
-             lambda: a.generated() + b.generated() == world.accounted('Pair'))
-
-    def tuples(setting):
-        shown = world.shell(setting + ' range of w is Pair retrieve (w.Process, w.Side, w.Times)', '--format', 'csv')
-        cells = [line.split(',') for line in shown.stdout.decode().splitlines()[1:]]
-        # (program, side, number, is its stop certain?), as they follow each other
-        return sorted((c[5].split('#')[0], int(c[6]), int(c[7]), c[2] == c[3]) for c in cells), shown.stderr.decode()
-
-    for setting, certain in (('', False), ('set losses ignored', True)):
-        found, said = tuples(setting)
-        gaps = [x for x, y in zip(found, found[1:]) if x[:2] == y[:2] and y[2] != x[2] + 1]
-        expect('there are gaps', gaps)
-        equal('those before gaps, %s' % setting, [x for x in gaps if x[3] != certain], [])
-        others = [x for x in found if x[0] == 'Worker:b']
+    for setting, others in lose_some(world, 'Pair', 'Side', 'Side = 0'):
         equal('the last of each of others alone is open, %s' % setting, [x for x in others if not x[3]],
               [('Worker:b', 0, 14, False), ('Worker:b', 1, 14, False)])
-        equal('the note, %s' % setting, 'TQ-0351' in said, not certain)
 
 
 def all_final(world, what, generated):
