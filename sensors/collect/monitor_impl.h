@@ -64,7 +64,7 @@ struct sn_watch {
   bool stale;  /* of a connection that is over; gone when the new one has said all */
   bool copied; /* of one for the events of all task forces */
   bool starts_only;
-  int64_t every, origin;  /* every: 0: as often as we do by ourselves; -1: when triggered */
+  int64_t every, origin;  /* every: 0: as often as we do by ourselves */
   int64_t since;          /* realtime: when it came */
   int64_t tick;           /* the last one asked for */
   bool answered;          /* there was somebody to ask */
