@@ -36,6 +36,7 @@ struct world {
   bool as_stored;        /* ... and what is derived is as it was made, as looking through it fails */
   net_chronon passed;    /* the latest finite checkpoint of all inputs */
   bool may_fail, unsaid; /* of the last evaluation */
+  bool clocks_alone;     /* is what it read */
   uint64_t doubted;
   struct oracle_origin origin;
   struct ng_relation passing;     /* what says how far clocks alone tick */
@@ -414,6 +415,14 @@ static void inherit(struct world *world, const struct ng_query *query, bool *may
   }
 }
 
+static bool reads_clocks_alone(struct world *world, const struct ng_query *query) {
+  bool alone = query->variable_count > 0;
+  for (size_t i = 0; i < query->variable_count; i++)
+    alone = alone && (query->variables[i].relation->kind == NG_REL_CLOCK ||
+                      find(world, query->variables[i].relation->name) == NULL);
+  return alone;
+}
+
 static enum base_status retrieve(struct world *world, const struct statement *statement,
                                  struct oracle_relation *ret, const char **ret_why,
                                  const struct ng_query **ret_query) {
@@ -428,6 +437,7 @@ static enum base_status retrieve(struct world *world, const struct statement *st
   if (status != BASE_OK) return status;
   world->origin = (struct oracle_origin){0};
   world->unsaid = false;
+  world->clocks_alone = reads_clocks_alone(world, *ret_query);
   struct oracle_world oracle = oracle_of(world, &world->origin, &world->unsaid);
   *ret_why = oracle_evaluate(world->arena, &oracle, *ret_query, ret, &world->may_fail);
   inherit(world, *ret_query, &world->may_fail, &world->unsaid);
@@ -486,6 +496,7 @@ static enum base_status retrieve_stored(struct world *world, const struct statem
 enum base_status world_retrieve(struct world *world, const struct statement *statement,
                                 struct oracle_relation *ret, const char **ret_why) {
   const struct ng_query *query;
+  world->clocks_alone = false;
   world->looking = !statement->name && !world->settings.losses_ignored;
   enum base_status status = retrieve(world, statement, ret, ret_why, &query);
   status = retrieve_stored(world, statement, ret, ret_why, &query, status);
@@ -642,6 +653,7 @@ struct outcome world_run(struct world *world, const struct statement *statement)
       outcome.has_rows = outcome.status == BASE_OK;
       outcome.may_fail = outcome.has_rows && world->may_fail;
       outcome.unsaid = world->unsaid;
+      outcome.clocks_alone = world->clocks_alone;
       outcome.ordered = statement->order != NULL && outcome.has_rows;
       outcome.doubted = world->doubted;
       return outcome;
