@@ -173,9 +173,9 @@ struct outcome {
   bool may_fail; /* an error at run time is as good */
   bool unsaid;   /* so is anything */
   bool has_rows;
-  bool ordered;     /* the rows come in their order */
+  bool ordered;      /* the rows come in their order */
   bool clocks_alone; /* nothing else is read */
-  uint64_t doubted; /* rows that are uncertain by what is missing of an aggregate alone */
+  uint64_t doubted;  /* rows that are uncertain by what is missing of an aggregate alone */
   struct oracle_relation rows;
   struct contents *contents;
   size_t content_count;

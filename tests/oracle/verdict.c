@@ -248,8 +248,8 @@ void judge_bit_by_bit(uint64_t seed, const char *directory, struct tally *tally)
     /* On the real time line clocks alone tick until now: a second since the scenario's year are millions. */
     bool until_now = scenario->real && outcome.clocks_alone;
     scenario->statements[i].dropped =
-        scenario->statements[i].kind >= APPEND || outcome.status != BASE_OK || outcome.may_fail || until_now ||
-        (scenario->statements[i].kind == RETRIEVE && !scenario->statements[i].name);
+        scenario->statements[i].kind >= APPEND || outcome.status != BASE_OK || outcome.may_fail ||
+        until_now || (scenario->statements[i].kind == RETRIEVE && !scenario->statements[i].name);
   }
   world_free(world);
   struct base_buffer why = BASE_BUFFER_EMPTY;

@@ -206,6 +206,12 @@ ok "arguments: up to a blank, but in strings and between parentheses" $?
 } >much.tq
 run -f much.tq </dev/null
 ends 2 'error TQ-0356: macros would make more than 16 MiB of it' "macros that make much of little"
+awk 'BEGIN { for (i = 0; i < 100; i++) printf "{define; n%d $1; n%d $1,$1} ", i, i + 1; print "n0 x" }' >much.tq
+run -f much.tq </dev/null
+ends 2 'error TQ-0356: macros would make more than 16 MiB of it' "arguments that double"
+awk 'BEGIN { for (i = 0; i < 3000; i++) printf "{define; n%d; n%d}\n", i, i + 1; print "n0" }' >much.tq
+run -f much.tq </dev/null
+ends 2 "error TQ-0356: macros are used in each other's bodies 200 deep" "macros in macros without end"
 run -v 1=2 </dev/null
 [ "$status" -eq 1 ] && grep -q '^tquel: error TQ-0001: 1=2 gives no variable a value' err
 ok "-v without a name" $?

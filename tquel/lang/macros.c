@@ -11,6 +11,8 @@
 
 /* Bytes that the uses in a text may make of it: macros that use each other twice make much of little. */
 static const size_t EXPANDED_MAX = (size_t)16 << 20;
+/* Uses in the bodies of uses. */
+static const unsigned NESTED_MAX = 200;
 
 /* --- what is defined */
 
@@ -18,8 +20,8 @@ static const size_t EXPANDED_MAX = (size_t)16 << 20;
 static const struct tql_macro *find(const struct tql_macros *macros, const char *name,
                                     size_t length) {
   for (size_t i = macros->count; i-- > 0;) {
-    const char *other = macros->items[i].name;
-    if (strncasecmp(other, name, length) == 0 && other[length] == '\0') return &macros->items[i];
+    const struct tql_macro *macro = &macros->items[i];
+    if (macro->name_length == length && strncasecmp(macro->name, name, length) == 0) return macro;
   }
   return NULL;
 }
@@ -38,7 +40,7 @@ static void settle(struct tql_macros *macros) {
   size_t kept = 0;
   for (size_t i = 0; i < macros->count; i++) {
     struct tql_macro *macro = &macros->items[i];
-    if (find(macros, macro->name, strlen(macro->name)) == macro)
+    if (find(macros, macro->name, macro->name_length) == macro)
       macros->items[kept++] = *macro;
     else
       macro_free(macro);
@@ -104,6 +106,7 @@ static void pass_blanks(struct reader *reader) {
 struct use {
   const struct tql_macro *macro;
   const struct use *outer;
+  unsigned depth;
 };
 
 struct expansion {
@@ -135,10 +138,16 @@ static bool report(struct expansion *expansion, const char *hint, const char *wh
   return false;
 }
 
-static const char *const DEFINITION = "{define; NAME $1 $2; what NAME with two arguments stands for}";
+static bool report_much(struct expansion *expansion) {
+  return report(expansion, NULL, "macros would make more than 16 MiB of it", "");
+}
+
+static const char *const DEFINITION =
+    "{define; NAME $1 $2; what NAME with two arguments stands for}";
 
 /* From behind the brace to the closing one, which is the token then. */
-static bool read_body(struct expansion *expansion, struct reader *reader, struct base_buffer *body) {
+static bool read_body(struct expansion *expansion, struct reader *reader,
+                      struct base_buffer *body) {
   unsigned depth = 1;
   for (; reader->token > 0; next(reader)) {
     depth += is(reader, '{');
@@ -204,6 +213,7 @@ static bool define(struct expansion *expansion, struct reader *reader) {
   if (good) {
     macro.body = copy(base_buffer_text(&body), body.length);
     macro.body_length = body.length;
+    macro.name_length = strlen(macro.name);
     struct tql_macros *macros = expansion->macros;
     base_grow(&macros->items, &macros->capacity, macros->count + 1, sizeof *macros->items);
     macros->items[macros->count++] = macro;
@@ -237,12 +247,13 @@ static bool read_argument(struct reader *reader, struct argument *ret) {
   return ret->length > 0;
 }
 
-/* BODY with ARGUMENTS. */
-static void put_arguments(const struct tql_macro *macro, const struct argument *arguments,
+/* MACRO's body with ARGUMENTS; false: it is longer than may be. */
+static bool put_arguments(const struct tql_macro *macro, const struct argument *arguments,
                           struct base_buffer *out) {
   struct reader reader;
   size_t skipped = 0; /* the rest of a parameter, which the scanner sees as a number */
-  for (bool any = begin(&reader, macro->body, macro->body_length); any; any = next(&reader)) {
+  bool any = begin(&reader, macro->body, macro->body_length);
+  for (; any && out->length <= EXPANDED_MAX; any = next(&reader)) {
     const char *here = macro->body + reader.at;
     unsigned long number = 0;
     size_t digits = 0;
@@ -259,14 +270,14 @@ static void put_arguments(const struct tql_macro *macro, const struct argument *
     }
   }
   end(&reader);
+  return out->length <= EXPANDED_MAX;
 }
 
 /* The macro that the token names. In its own body its name is one as others are. */
 static const struct tql_macro *used(const struct expansion *expansion, const struct reader *reader,
                                     const struct use *outer) {
   if (reader->shape != TQL_LEX_WORD) return NULL;
-  const struct tql_macro *macro =
-      find(expansion->macros, reader->text + reader->at, reader->token);
+  const struct tql_macro *macro = find(expansion->macros, reader->text + reader->at, reader->token);
   for (; outer != NULL; outer = outer->outer)
     if (outer->macro == macro) return NULL;
   return macro;
@@ -278,10 +289,11 @@ static bool expand(struct expansion *expansion, const char *text, size_t length,
 /* The token is the word of MACRO; it is the first behind the use then. */
 static bool put_use(struct expansion *expansion, struct reader *reader,
                     const struct tql_macro *macro, const struct use *outer) {
-  struct use use = {macro, outer};
+  struct use use = {macro, outer, outer != NULL ? outer->depth + 1 : 1};
   struct argument *arguments = base_xcalloc(macro->parameters + 1u, sizeof *arguments);
   struct base_buffer body = BASE_BUFFER_EMPTY;
-  bool good = true;
+  bool good = use.depth <= NESTED_MAX;
+  if (!good) report(expansion, NULL, "macros are used in each other's bodies 200 deep", "");
   next(reader);
   for (unsigned i = 0; i < macro->parameters && good; i++) {
     if (read_argument(reader, &arguments[i])) continue;
@@ -292,8 +304,8 @@ static bool put_use(struct expansion *expansion, struct reader *reader,
                   macro->name);
     base_buffer_done(&hint);
   }
+  if (good && !put_arguments(macro, arguments, &body)) good = report_much(expansion);
   if (good) {
-    put_arguments(macro, arguments, &body);
     base_buffer_putc(expansion->out, ' ');
     good = expand(expansion, base_buffer_text(&body), body.length, &use);
     base_buffer_putc(expansion->out, ' ');
@@ -325,8 +337,7 @@ static bool expand(struct expansion *expansion, const char *text, size_t length,
     } else {
       base_buffer_append(expansion->out, text + reader.at, reader.token);
       any = next(&reader);
-      if (expansion->out->length > EXPANDED_MAX && outer != NULL)
-        good = report(expansion, NULL, "macros would make more than 16 MiB of it", "");
+      if (expansion->out->length > EXPANDED_MAX && outer != NULL) good = report_much(expansion);
       continue;
     }
     expansion->any = true;

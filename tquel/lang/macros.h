@@ -9,7 +9,7 @@
 
 struct tql_macro {
   char *name, *body;
-  size_t body_length;
+  size_t name_length, body_length;
   unsigned parameters; /* $1 to this one */
 };
 

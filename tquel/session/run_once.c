@@ -412,7 +412,7 @@ static net_chronon known_until(struct tql_session *session, struct session_relat
   return known;
 }
 
-static net_chronon reads_until(struct tql_session *session, const struct ng_query *query) {
+net_chronon session_reads_until(struct tql_session *session, const struct ng_query *query) {
   net_chronon known = session->given.relation != NULL ? session->given.checkpoint : NET_FOREVER;
   uint64_t walk = ++session->walks;
   for (size_t i = 0; i < query->variable_count; i++) {
@@ -423,11 +423,15 @@ static net_chronon reads_until(struct tql_session *session, const struct ng_quer
   return known;
 }
 
+net_chronon session_known_until(struct tql_session *session, struct session_relation *relation) {
+  return known_until(session, relation, ++session->walks);
+}
+
 bool session_is_beyond(struct tql_session *session, const struct ng_query *query) {
   const struct ng_expr *at = query->at;
   session->given_pace.checkpoint = session_paced_until(session, query);
   return at != NULL && at->op == NG_T_CONSTANT && at->instant.lo != NET_FOREVER &&
-         at->instant.lo >= reads_until(session, query);
+         at->instant.lo >= session_reads_until(session, query);
 }
 
 static enum base_status make_plan(struct tql_session *session, const struct one_off *one_off,
@@ -442,7 +446,7 @@ static enum base_status make_plan(struct tql_session *session, const struct one_
   if (status != BASE_OK) return status;
   if (is_over_store(session)) ng_plan_over_store(plan);
   if (speculate) ng_plan_may_speculate(plan);
-  ng_plan_known_until(plan, reads_until(session, one_off->query));
+  ng_plan_known_until(plan, session_reads_until(session, one_off->query));
   bool kept = one_off->figures != NULL ? one_off->query->name != NULL : one_off->store_name != NULL;
   status = session_transform(session, plan, kept);
   session->counters.network_ns += base_env_monotonic() - began;

@@ -699,6 +699,9 @@ enum base_status session_pace_begin(struct tql_session *session,
 enum base_status session_pace_catch_up(struct tql_session *session, const struct ng_query *query,
                                        const struct session_relation *relation) BASE_MUST_USE;
 
+/* Up to when all is known that QUERY reads; of RELATION, or of what it is looked through for. */
+net_chronon session_reads_until(struct tql_session *session, const struct ng_query *query);
+net_chronon session_known_until(struct tql_session *session, struct session_relation *relation);
 /* Is QUERY's result at a time from which on not all is known that it reads? Then nothing of it is final, whatever is
  * computed. */
 bool session_is_beyond(struct tql_session *session, const struct ng_query *query);
