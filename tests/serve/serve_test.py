@@ -117,6 +117,17 @@ def feeds(world):
                     text='{"at": 20, "a": 1, "s": ""}\n{"at": 17, "a": 2, "s": "\\u00e9"}\n')
     equal(fed.code, 0, fed.err)
     equal(world.count('E'), 5, 'within')
+    world.good('create period P (p = text, n = i4) create traced T (p = text, f = f8, k = i8) by p, k')
+    for relation, text in (('P', '{"start": 3, "p": "a", "n": 1}\n{"end": 5, "p": "z\\"", "n": 0}\n'),
+                           ('T', '{"end": 7, "p": "a", "f": 0.5}\n'), ('E', '{"end": 9, "a": 1}\n'),
+                           ('E', '{"round": 10}\n')):
+        fed = world.run('feed', relation, '--connect', world.socket, text=text)
+        equal(fed.code, 0, fed.err)
+    found = world.good('range of r is Rejected retrieve (r.relation, r.reason, r.record)')
+    for row in ('P,the end record names no open period,"{""end"": 5, ""p"": ""z\\"""", ""n"": 0}"',
+                'T,the end record does not name the entity,"{""end"": 7, ""p"": ""a"", ""f"": 0.5}"',
+                'E,an event has no end,"{""end"": 9, ""a"": 1}"', 'E,rounds are for sampled relations,"{""round"": 10}"'):
+        check(row in found, f'{row} in {found}')
     fed = world.run('feed', 'Nobody', '--connect', world.socket, text='at\n1\n')
     check(fed.code == 2 and 'TQ-0101' in fed.err, f'{fed.code} {fed.err}')
     fed = world.run('feed', 'E', '--connect', world.socket, text='at,b\n1,1\n')

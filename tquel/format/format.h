@@ -79,6 +79,10 @@ struct tql_format_context {
 /* Appends the whole result. */
 void tql_format_rows(struct base_buffer *out, const struct tql_format_context *context,
                      const struct tql_rows *rows);
+/* {"end": TIME, DOMAINS}, an end record as a feed of NDJSON has it, with those domains of ROW that are NAMED, by field. */
+void tql_format_end(struct base_buffer *out, const struct tql_format_context *context,
+                    const struct net_layout *layout, const union net_slot *row, const bool *named,
+                    net_chronon time);
 /* Live output: a heading once, then a line (or object) a row as it comes; opening rows are shown with
  * an open stop, closing rows again with the stop. For table: "NAME  +  [start, stop)  domains".      */
 void tql_format_live_heading(struct base_buffer *out, const struct tql_format_context *context,

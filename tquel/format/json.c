@@ -141,3 +141,19 @@ void tql_write_ndjson(struct base_buffer *out, const struct tql_format_context *
   write_objects(out, context, rows, "", "\n");
   if (rows->rows.count > 0) base_buffer_putc(out, '\n');
 }
+
+void tql_format_end(struct base_buffer *out, const struct tql_format_context *context,
+                    const struct net_layout *layout, const union net_slot *row, const bool *named,
+                    net_chronon time) {
+  base_buffer_puts(out, "{\"end\": ");
+  append_time(out, time);
+  for (uint32_t f = 0; f < layout->field_count; f++) {
+    const struct net_field *field = &layout->fields[f];
+    if (!named[f] || net_type_slots(field->type.base) != 1) continue;
+    base_buffer_puts(out, ", ");
+    tql_json_text(out, field->name, strlen(field->name));
+    base_buffer_puts(out, ": ");
+    append_value(out, context, field->type, row[field->slot]);
+  }
+  base_buffer_putc(out, '}');
+}

@@ -688,6 +688,10 @@ enum base_status session_take_end(struct tql_session *session, struct session_re
   if (wrong == NULL || status != BASE_OK) return status;
   if (relation->feed != NULL) relation->feed->counts.rejected++;
   net_chronon at = event->time == NET_FOREVER ? relation->checkpoint : event->time;
-  return session_divert(session, "Rejected", relation, at, wrong,
-                        event->record ? event->record : "", event->record_length);
+  struct base_buffer record = BASE_BUFFER_EMPTY;
+  session_print_end(session, &record, session_write_layout(relation), event);
+  status = session_divert(session, "Rejected", relation, at, wrong, base_buffer_text(&record),
+                          record.length);
+  base_buffer_done(&record);
+  return status;
 }

@@ -142,6 +142,16 @@ void session_print_row(struct tql_session *session, struct base_buffer *out,
   tql_rows_done(&rows);
 }
 
+void session_print_end(struct tql_session *session, struct base_buffer *out,
+                       const struct net_layout *layout, const struct net_read_event *event) {
+  struct tql_format_context context = {
+      .format = TQL_FORMAT_NDJSON, .timeline = session->timeline, .strings = session->strings};
+  if (event->record != NULL)
+    base_buffer_append(out, event->record, event->record_length);
+  else
+    tql_format_end(out, &context, layout, event->row, event->named, event->time);
+}
+
 static enum base_message eval_message(enum net_eval_error error) {
   switch (error) {
     case NET_EVAL_DIVISION:

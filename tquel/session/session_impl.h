@@ -553,6 +553,9 @@ enum base_status session_run_figures(struct tql_session *session, const struct n
 
 void session_print_row(struct tql_session *session, struct base_buffer *out,
                        const struct net_layout *layout, const union net_slot *row);
+/* EVENT, an end record with the domains of LAYOUT, as it came; or, of a source that sends no text, as it would have. */
+void session_print_end(struct tql_session *session, struct base_buffer *out,
+                       const struct net_layout *layout, const struct net_read_event *event);
 /* ... a tuple inside a network: without what was computed on the way, and without the number that an
  * update gave it. */
 void session_print_tuple(struct tql_session *session, struct base_buffer *out,

@@ -6,6 +6,7 @@
  * A row that its relation cannot have is rejected, with the reason; one that comes too late is late; neither
  * ends anything. Of events, which most records are, those of which nothing is to be said are found many
  * at a time and wait as a block: whatever take_row would say of them must be asked there as well.      */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +21,13 @@ static net_chronon rejected_at(const struct tql_session *session,
 }
 
 static enum base_status reject_row(struct tql_stream *stream, const union net_slot *row,
-                                   const char *reason) {
+                                   uint8_t marks, const char *reason) {
   struct tql_session *session = stream->source->session;
   struct base_buffer record = BASE_BUFFER_EMPTY;
-  session_print_row(session, &record, stream->layout, row);
+  if (marks & NET_ROUND)
+    base_buffer_printf(&record, "{\"round\": %" PRId64 "}", row[0].i);
+  else
+    session_print_row(session, &record, stream->layout, row);
   enum base_status status = session_divert_named(session, "Rejected", stream->relation_name,
                                                  rejected_at(session, stream->relation), reason,
                                                  base_buffer_text(&record), record.length);
@@ -121,14 +125,14 @@ static enum base_status take_row(const struct taking *taking, const union net_sl
   const char *wrong = times_fault(stream->layout, row);
   if (wrong == NULL && !(marks & NET_ROUND))
     wrong = value_fault(session, stream->layout, row, marks);
-  if (wrong != NULL) return reject_row(stream, row, wrong);
+  if (wrong != NULL) return reject_row(stream, row, marks, wrong);
   const union net_slot *mine = as_relation(stream, row, scratch);
   wrong = marks_fault(relation, mine, marks);
-  if (wrong != NULL) return reject_row(stream, row, wrong);
+  if (wrong != NULL) return reject_row(stream, row, marks, wrong);
   enum base_status status =
       session_row_fault(session, relation, mine, marks, mine[0].i > taking->future, &wrong);
   if (status != BASE_OK) return status;
-  if (wrong != NULL) return reject_row(stream, row, wrong);
+  if (wrong != NULL) return reject_row(stream, row, marks, wrong);
   if (marks & NET_ROUND) return take_round(taking, mine[0].i);
   if ((marks & NET_CLOSES) && stream->digest != 0 && mine[0].i < taking->limit)
     mine = not_late(relation, mine, taking->limit, scratch);
@@ -234,7 +238,7 @@ static enum base_status take_rows(struct tql_stream *stream, const union net_slo
   session_stream_resolve(stream);
   if (stream->fault != NULL) {
     for (size_t i = 0; i < count && status == BASE_OK; i++)
-      status = reject_row(stream, rows + i * slots, stream->fault);
+      status = reject_row(stream, rows + i * slots, marks[i], stream->fault);
     return status;
   }
   status = session_wake(session, stream->relation);
@@ -272,14 +276,25 @@ enum base_status tql_source_rows(struct tql_stream *stream, const union net_slot
   return session_leave_source(session, status);
 }
 
+static enum base_status reject_end(struct tql_stream *stream, const struct net_read_event *event,
+                                   const char *reason) {
+  struct tql_session *session = stream->source->session;
+  struct base_buffer record = BASE_BUFFER_EMPTY;
+  session_print_end(session, &record, stream->layout, event);
+  enum base_status status = session_divert_named(session, "Rejected", stream->relation_name,
+                                                 rejected_at(session, stream->relation), reason,
+                                                 base_buffer_text(&record), record.length);
+  base_buffer_done(&record);
+  return status;
+}
+
 static enum base_status take_end(struct tql_stream *stream, const struct net_read_event *event) {
   struct tql_session *session = stream->source->session;
   session_stream_resolve(stream);
-  if (stream->fault != NULL || stream->from != NULL || event->time > session_future_limit(session))
-    return session_divert_named(
-        session, "Rejected", stream->relation_name, rejected_at(session, stream->relation),
-        stream->fault ? stream->fault : "further ahead of the clock than set future limit",
-        event->record ? event->record : "", event->record_length);
+  if (stream->fault != NULL) return reject_end(stream, event, stream->fault);
+  if (stream->from != NULL) return reject_end(stream, event, "the domains of the relation are not those of the stream");
+  if (event->time > session_future_limit(session))
+    return reject_end(stream, event, "further ahead of the clock than set future limit");
   enum base_status status = session_make_live(session, stream->relation);
   if (status != BASE_OK) return status;
   struct taking taking;
