@@ -14,6 +14,7 @@
 #include "engine/batch.h"
 #include "engine/expr.h"
 #include "engine/key.h"
+#include "engine/losses.h"
 #include "engine/store.h"
 
 struct net_network;
@@ -286,6 +287,13 @@ struct net_node *net_create_product(struct net_network *network, const char *nam
  * left and AFTER_SLOT of the right row follow each other with nothing between; DISTINCT: with no other row
  * between that has the domains of one of them, and the second no more than WITHIN chronons behind the first,
  * perhaps (-1: however far). OUT as of a full product. */
+/* Rows of SIDE that may have been lost, at these times: of the process that stands at SLOT of the row of that side; -1: of
+ * anybody. Such a one that lies between two rows makes their pair uncertain. */
+struct net_closest_lost {
+  unsigned side;
+  int slot;
+  const struct net_losses *losses;
+};
 struct net_closest_params {
   const struct net_layout *left, *right, *out;
   uint32_t before_slot, after_slot;
@@ -296,6 +304,8 @@ struct net_closest_params {
   int64_t within; /* distinct */
   /* distinct: by field of LEFT and of RIGHT, the slot of the instant from which its temporal value counts */
   const uint32_t *starts[2];
+  const struct net_closest_lost *lost;
+  size_t lost_count;
 };
 struct net_node *net_create_closest(struct net_network *network, const char *name,
                                     const struct net_closest_params *params);

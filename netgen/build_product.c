@@ -207,6 +207,20 @@ static const uint32_t *temporal_starts(struct ng_builder *builder, const struct 
   return starts;
 }
 
+static const struct net_closest_lost *lost_rows(struct ng_builder *builder,
+                                                const struct ng_node *node) {
+  struct net_closest_lost *lost =
+      BASE_NEW_ARRAY(builder->plan->arena, node->lost_count, struct net_closest_lost);
+  for (size_t i = 0; i < node->lost_count; i++) {
+    const struct ng_node_lost *from = &node->lost[i];
+    int slot = from->process == NULL
+                   ? -1
+                   : (int)ng_slot_in(builder, node->inputs[from->side], from->process);
+    lost[i] = (struct net_closest_lost){from->side, slot, from->losses};
+  }
+  return lost;
+}
+
 void ng_build_closest(struct ng_builder *builder, const struct ng_node *node) {
   struct ng_built *built = ng_built_of(builder, node);
   ng_lay_out(builder, node);
@@ -223,6 +237,8 @@ void ng_build_closest(struct ng_builder *builder, const struct ng_node *node) {
       .within = node->within,
       .starts = {temporal_starts(builder, node->inputs[0]),
                  temporal_starts(builder, node->inputs[1])},
+      .lost = lost_rows(builder, node),
+      .lost_count = node->lost_count,
   };
   built->node = net_create_closest(builder->network, ng_built_name(builder, node), &params);
 }

@@ -213,12 +213,102 @@ static void add_key(void *context, const struct ng_expr *equality) {
   }
 }
 
+/* --- what was lost */
+
+static bool is_domain(const struct ng_expr *expr, unsigned variable, int field) {
+  return expr->op == NG_DOMAIN && expr->variable == variable && (int)expr->index == field;
+}
+
+struct telling {
+  const struct operand *operand, *other;
+  unsigned variable;
+  int process;
+  const struct ng_expr *told; /* NULL: nothing tells the process */
+};
+
+/* Has each partner of one tuple of the other side the same process? */
+static void tell(void *context, const struct ng_expr *equality) {
+  struct telling *telling = context;
+  const struct ng_closest *closest = telling->operand->closest;
+  for (unsigned order = 0; order < 2; order++) {
+    const struct ng_expr *domain = equality->args[order], *value = equality->args[1 - order];
+    bool *used = variables_of(closest->plan->arena, closest->lowering->query, value);
+    if (!is_domain(domain, telling->variable, telling->process)) continue;
+    if (!is_within(closest->lowering->query, used, telling->other->variables)) continue;
+    if (!ng_expr_can_fail(ng_lower(closest->lowering, value))) telling->told = domain;
+  }
+}
+
+/* The column that says of what process partners of VARIABLE are, wherever they are looked for; NULL: they are of any. */
+static const struct ng_column *process_of(struct operand *operand, const struct operand *other,
+                                          unsigned variable, int process) {
+  const struct ng_closest *closest = operand->closest;
+  const struct ng_query *query = closest->lowering->query;
+  struct telling telling = {operand, other, variable, process, NULL};
+  struct ng_expr *domain = ng_expr_new(closest->plan->arena, NG_DOMAIN, type_instant);
+  if (process < 0) return NULL;
+  if (query->sequence == NG_SEQUENCE_DISTINCT) {
+    domain->variable = variable;
+    domain->index = (unsigned)process;
+    domain->type = query->variables[variable].relation->layout->fields[process].type;
+    telling.told = domain;
+  } else {
+    each_equality(closest, query->where, tell, &telling);
+  }
+  if (telling.told == NULL) return NULL;
+  return column_of(closest, &operand->node, ng_lower(closest->lowering, telling.told), "process");
+}
+
+/* Of variables and sequences of them alone, no instant of which is before the first variable's. */
+static bool is_chain(const struct ng_expr *expr) {
+  if (expr->op == NG_T_SEQUENCE) return is_chain(expr->args[0]) && is_chain(expr->args[1]);
+  if (expr->op == NG_T_START || expr->op == NG_T_STOP) expr = expr->args[0];
+  return expr->op == NG_T_VARIABLE;
+}
+
+/* Where the stop (STOP) or start of a combination for EXPR lies that has a tuple of VARIABLE, of which another one's time is
+ * known. */
+static enum ng_lost_time time_of(const struct ng_closest *closest, const struct ng_expr *expr,
+                                 unsigned variable, bool stop) {
+  if (expr->op == NG_T_SEQUENCE) {
+    bool second =
+        variables_of(closest->plan->arena, closest->lowering->query, expr->args[1])[variable];
+    if (second == stop) return time_of(closest, expr->args[stop], variable, stop);
+    return stop && is_chain(expr) ? NG_LOST_AFTER : NG_LOST_ANY;
+  }
+  if (expr->op == NG_T_START || expr->op == NG_T_STOP) {
+    stop = expr->op == NG_T_STOP;
+    expr = expr->args[0];
+  }
+  if (expr->op != NG_T_VARIABLE) return NG_LOST_ANY;
+  return stop ? NG_LOST_STOP : NG_LOST_START;
+}
+
+static void add_lost(struct operand *operand, const struct operand *other,
+                     const struct ng_expr *expr, unsigned side, struct ng_node_lost *items,
+                     size_t *count) {
+  const struct ng_query *query = operand->closest->lowering->query;
+  for (unsigned i = 0; query->lost != NULL && i < query->variable_count; i++) {
+    const struct ng_lost *lost = query->lost[i];
+    if (!operand->variables[i] || lost == NULL) continue;
+    const struct ng_column *process = process_of(operand, other, i, lost->process);
+    items[(*count)++] = (struct ng_node_lost){
+        side, process,
+        &lost->times[time_of(operand->closest, expr, i, side == 0)][process != NULL]};
+  }
+}
+
 static struct ng_node *closest_node(const struct ng_closest *closest,
                                     const struct ng_expr *sequence) {
   struct operand left = build_operand(closest, sequence->args[0]);
   struct operand right = build_operand(closest, sequence->args[1]);
   struct keys keys = {.left = &left, .right = &right};
   each_equality(closest, closest->lowering->query->where, add_key, &keys);
+  size_t lost_count = 0;
+  struct ng_node_lost *lost =
+      BASE_NEW_ARRAY(closest->plan->arena, closest->lowering->query->variable_count, struct ng_node_lost);
+  add_lost(&left, &right, sequence->args[0], 0, lost, &lost_count);
+  add_lost(&right, &left, sequence->args[1], 1, lost, &lost_count);
   const struct ng_column *before =
       column_of(closest, &left.node, lowered(closest, sequence->args[0]).stop, "before");
   const struct ng_column *after =
@@ -230,6 +320,8 @@ static struct ng_node *closest_node(const struct ng_closest *closest,
   node->after = after;
   node->keys = keys.items;
   node->key_count = keys.count;
+  node->lost = lost;
+  node->lost_count = lost_count;
   return node;
 }
 

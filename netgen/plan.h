@@ -68,6 +68,13 @@ struct ng_twin {
   unsigned number;
 };
 
+/* Rows of one side of a closest node that may have been lost: of the process that its row has; NULL: of anybody. */
+struct ng_node_lost {
+  unsigned side;
+  const struct ng_column *process;
+  const struct net_losses *losses;
+};
+
 /* What a node is. Two kinds of the plan have no node of their own in the network: an alias (the rows of
  * its input, the result of an earlier query or a shared node, under other names) and the one row of a query without
  * variables, which is an access node over a source that netgen has itself. */
@@ -153,6 +160,8 @@ struct ng_node {
   /* closest: s of the left, t of the right side */
   const struct ng_column *before, *after;
   bool distinct;  /* nearest of each distinct tuple */
+  struct ng_node_lost *lost; /* rows of its sides that may have been lost */
+  size_t lost_count;
   int64_t within; /* distinct: no further apart than so many chronons; -1: however far */
   /* aggregate */
   const struct ng_aggregate *aggregate;

@@ -9,6 +9,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/diag.h"
+#include "engine/losses.h"
 #include "engine/expr.h"
 #include "engine/key.h"
 #include "engine/layout.h"
@@ -239,6 +240,19 @@ struct ng_doubt {
   const unsigned *by;
 };
 
+/* What may have been lost of a variable's relation, so that under `set sequence closest` or `distinct` it may be a nearer
+ * partner: when a time of its tuples may be. */
+enum ng_lost_time {
+  NG_LOST_START, /* an event's time */
+  NG_LOST_STOP,
+  NG_LOST_AFTER, /* anything behind a start */
+  NG_LOST_ANY,
+};
+struct ng_lost {
+  struct net_losses times[4][2]; /* by enum ng_lost_time; of anybody, told apart by process */
+  int process;                   /* the domain that says whose they are; -1: none */
+};
+
 struct ng_target {
   const char *name;
   const struct ng_expr *expr;
@@ -264,6 +278,7 @@ struct ng_query {
   size_t aggregate_count;
   struct ng_doubt *doubts; /* of some aggregates */
   size_t doubt_count;
+  const struct ng_lost *const *lost; /* by variable, NULL: nothing is of that; NULL: of any */
   struct ng_target *targets;
   size_t target_count;
   const struct ng_expr *where;             /* truth; NULL: true */

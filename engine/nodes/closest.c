@@ -152,6 +152,19 @@ static enum net_truth between(const struct net_closest *node, const struct net_c
   return found;
 }
 
+enum net_truth net_closest_lost_between(const struct net_closest *node,
+                                        const struct net_entry *left, const struct net_entry *right,
+                                        struct net_instant s, struct net_instant t) {
+  net_chronon at;
+  for (size_t i = 0; i < node->params.lost_count; i++) {
+    const struct net_closest_lost *lost = &node->params.lost[i];
+    const struct net_entry *entry = lost->side == 0 ? left : right;
+    base_string_id process = lost->slot < 0 ? 0 : entry->row[lost->slot].s;
+    if (net_losses_between(lost->losses, process, s.lo, t.hi, &at)) return NET_UNKNOWN;
+  }
+  return NET_FALSE;
+}
+
 static struct net_instant time_of(const struct net_closest_pair *pair) {
   return net_later(net_row_start(pair->entry[0]->row), net_row_start(pair->entry[1]->row));
 }
@@ -214,6 +227,7 @@ static void decide(struct net_closest *node, const struct net_closest_group *gro
     if (truth == NET_FALSE) continue;
     truth = net_and(truth, net_and(net_entry_definite(left), net_entry_definite(right)));
     truth = net_and(truth, net_not(between(node, group, left, right)));
+    truth = net_and(truth, net_not(net_closest_lost_between(node, left, right, s, t)));
     if (truth == NET_FALSE) continue;
     net_closest_pair(node, left, right, truth);
   }

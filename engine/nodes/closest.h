@@ -121,6 +121,11 @@ bool net_closest_same(const struct net_closest *node, unsigned side, const struc
 void net_closest_pair(struct net_closest *node, struct net_entry *left, struct net_entry *right,
                       enum net_truth truth);
 
+/* Unknown: something that was lost lies between LEFT at S and RIGHT at T, perhaps; else F. */
+enum net_truth net_closest_lost_between(const struct net_closest *node,
+                                        const struct net_entry *left, const struct net_entry *right,
+                                        struct net_instant s, struct net_instant t);
+
 /* closest_distinct.c: an entry that came; what can be decided and forgotten in GROUP, returning the
  * earliest start of what cannot be decided.                                                          */
 void net_kinds_init(struct net_kinds *kinds, struct base_arena *arena,

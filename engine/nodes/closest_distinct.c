@@ -181,6 +181,7 @@ static void decide(struct net_closest *node, const struct net_closest_group *gro
     truth = net_and(truth, net_and(net_entry_definite(left), net_entry_definite(right)));
     truth = net_and(truth, net_not(kin_between(node, 0, left, s, t)));
     truth = net_and(truth, net_not(kin_between(node, 1, right, s, t)));
+    truth = net_and(truth, net_not(net_closest_lost_between(node, left, right, s, t)));
     if (truth != NET_FALSE) net_closest_pair(node, left, right, truth);
   }
 }

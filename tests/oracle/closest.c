@@ -243,6 +243,131 @@ static void try_all(struct search *search, size_t variable) {
   oracle->tuples[variable] = search->own[variable];
 }
 
+/* --- what was lost may lie between */
+
+/* Is EXPR one that cannot fail, and that speaks of variables of OF, if of any? */
+static bool speaks_of(const struct search *search, const struct ng_expr *expr, const bool *of) {
+  size_t count = search->oracle->query->variable_count;
+  bool *used = BASE_NEW_ARRAY(search->oracle->arena, count, bool), others = false;
+  struct extent extent;
+  mark_variables(expr, used, &others);
+  for (size_t i = 0; i < count; i++) others = others || (used[i] && !of[i]);
+  return !others && is_safe(expr, &extent);
+}
+
+/* Could a tuple in the place of VARIABLE's, of PROCESS in field FIELD, be a partner? Conditions DOMAIN = VALUE, with what is
+ * said of the other side or of nothing, can rule it out. */
+static bool may_be_of(const struct search *search, const struct ng_expr *where, unsigned variable,
+                      int field, base_string_id process) {
+  struct oracle *oracle = search->oracle;
+  const bool *other = search->other_is_left ? search->right : search->left;
+  if (!where) return true;
+  if (where->op == NG_AND)
+    return may_be_of(search, where->args[0], variable, field, process) &&
+           may_be_of(search, where->args[1], variable, field, process);
+  if (where->op != NG_EQ) return true;
+  for (int i = 0; i < 2; i++) {
+    const struct ng_expr *domain = where->args[i];
+    if (domain->op != NG_DOMAIN || domain->variable != variable || (int)domain->index != field)
+      continue;
+    if (!speaks_of(search, where->args[1 - i], other)) continue;
+    const struct oracle_tuple *own = oracle->tuples[variable];
+    const struct net_layout *layout = oracle->inputs[variable].layout;
+    struct oracle_tuple lost = *own;
+    lost.row = BASE_NEW_ARRAY(oracle->arena, layout->slot_count, union net_slot);
+    memcpy(lost.row, own->row, layout->slot_count * sizeof *lost.row);
+    lost.row[layout->fields[field].slot].s = process;
+    oracle->tuples[variable] = &lost;
+    enum net_truth truth = oracle_condition(oracle, where);
+    oracle->tuples[variable] = own;
+    if (truth == NET_FALSE) return false;
+  }
+  return true;
+}
+
+/* The tuple of a variable that was lost: its instants lie in these bounds. */
+struct lost {
+  unsigned variable;
+  struct net_instant start, stop;
+};
+
+static bool speaks(const struct search *search, const struct ng_expr *expr, unsigned variable) {
+  bool *used = BASE_NEW_ARRAY(search->oracle->arena, search->oracle->query->variable_count, bool);
+  bool others = false;
+  mark_variables(expr, used, &others);
+  return used[variable];
+}
+
+static bool is_plain(const struct ng_expr *expr) {
+  if (expr->op == NG_T_SEQUENCE) return is_plain(expr->args[0]) && is_plain(expr->args[1]);
+  if (expr->op == NG_T_START || expr->op == NG_T_STOP) return expr->args[0]->op == NG_T_VARIABLE;
+  return expr->op == NG_T_VARIABLE;
+}
+
+/* Where the start or the stop of EXPR may be, with a tuple that was lost in it. */
+static struct net_instant lost_instant(const struct search *search, const struct ng_expr *expr,
+                                       const struct lost *lost, bool stop) {
+  const struct net_instant ever = {NET_BEGINNING, NET_FOREVER};
+  switch (expr->op) {
+    case NG_T_VARIABLE:
+      return stop ? lost->stop : lost->start;
+    case NG_T_START:
+    case NG_T_STOP:
+      if (expr->args[0]->op != NG_T_VARIABLE) return ever;
+      return expr->op == NG_T_STOP ? lost->stop : lost->start;
+    case NG_T_SEQUENCE:
+      if (stop && speaks(search, expr->args[1], lost->variable))
+        return lost_instant(search, expr->args[1], lost, true);
+      if (!stop && speaks(search, expr->args[0], lost->variable))
+        return lost_instant(search, expr->args[0], lost, false);
+      if (stop && is_plain(expr)) return (struct net_instant){lost->start.lo, NET_FOREVER};
+      return ever;
+    default:
+      return ever;
+  }
+}
+
+/* [FROM, TO]: when a lost tuple of VARIABLE begins. */
+static bool lies_between(const struct search *search, unsigned variable,
+                         const struct oracle_missing *missing, net_chronon from, net_chronon to) {
+  const struct ng_expr *mine = search->sequence->args[search->other_is_left ? 0 : 1];
+  struct lost lost = {variable, {from, to}, {net_chronon_add(from, 1), NET_FOREVER}};
+  if (missing->kind == NG_REL_EVENT) lost.stop = lost.start;
+  if (missing->kind == NG_REL_SAMPLED) lost.start.lo = NET_BEGINNING;
+  struct net_instant at = lost_instant(search, mine, &lost, search->other_is_left);
+  net_chronon first = at.lo, last = at.hi;
+  if (first <= search->from.lo) first = net_chronon_add(search->from.lo, 1);
+  if (last >= search->to.hi) last = net_chronon_add(search->to.hi, -1);
+  return first <= last;
+}
+
+static bool is_lost_between(const struct search *search) {
+  const struct oracle *oracle = search->oracle;
+  const bool *mine = search->other_is_left ? search->left : search->right;
+  for (unsigned v = 0; v < oracle->query->variable_count; v++) {
+    const struct ng_variable *variable = &oracle->query->variables[v];
+    if (!mine[v] || variable->credibility || variable->relation->kind == NG_REL_CLOCK) continue;
+    const struct oracle_missing missing =
+        oracle->world->missing(oracle->world->context, variable->relation->name);
+    for (size_t i = 0; i < missing.stretches.count; i++) {
+      const struct oracle_stretch *stretch = &missing.stretches.items[i];
+      if (lies_between(search, v, &missing, stretch->from, net_chronon_add(stretch->to, -1)))
+        return true;
+    }
+    for (size_t i = 0; missing.losses && i < missing.losses->count; i++) {
+      const struct oracle_loss *loss = &missing.losses->items[i];
+      int field = loss->anybody ? -1 : missing.losses->process;
+      const struct net_layout *layout = oracle->inputs[v].layout;
+      if (field >= 0 && oracle->query->sequence == NG_SEQUENCE_DISTINCT &&
+          search->own[v]->row[layout->fields[field].slot].s != loss->process)
+        continue;
+      if (field >= 0 && !may_be_of(search, oracle->query->where, v, field, loss->process)) continue;
+      if (lies_between(search, v, &missing, loss->from, net_chronon_add(loss->to, -1))) return true;
+    }
+  }
+  return false;
+}
+
 enum net_truth oracle_closest(struct oracle *oracle, const struct ng_expr *sequence,
                               struct net_instant from, struct net_instant to) {
   size_t count = oracle->query->variable_count;
@@ -267,6 +392,8 @@ enum net_truth oracle_closest(struct oracle *oracle, const struct ng_expr *seque
     struct search search = {oracle, sequence, left, right, side == 0, from, to, own, NET_FALSE};
     try_all(&search, 0);
     between = net_or(between, search.between);
+    if (oracle->world->missing && between != NET_TRUE && is_lost_between(&search))
+      between = NET_UNKNOWN;
   }
   return net_not(between);
 }

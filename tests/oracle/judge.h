@@ -89,6 +89,7 @@ struct scenario {
   bool odd_strings;       /* pattern characters, blanks, not ASCII */
   bool updates;           /* statements that change relations */
   bool bytes;             /* some relations have a domain of them */
+  bool nearest;           /* records are lost, and nearest partners looked for */
   bool compensated;       /* strings are names of processes, and what records cost is set */
   bool coverage;          /* settings at the end of what has been generated */
   const char *sequence;   /* NULL: full */

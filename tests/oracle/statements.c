@@ -140,11 +140,29 @@ static void make_where(struct choice *choice, struct statement *statement, bool 
   }
 }
 
+/* Whose records a partner is of. */
+static void tell_process(struct choice *choice, struct statement *statement) {
+  struct scenario *scenario = choice->scenario;
+  const char *of = NULL;
+  for (size_t i = 0; i < choice->used_count; i++) {
+    const struct source *source = &choice->used[i];
+    bool has = false;
+    for (size_t k = 0; k < source->domain_count; k++)
+      has = has || strcmp(source->domains[k], "Process") == 0;
+    if (!has || chance(scenario, 30)) continue;
+    const char *value = of ? TEXT("%s.Process", of) : "\"a#1\"";
+    if (of || chance(scenario, 20))
+      statement->where[statement->where_count++] = TEXT("%s.Process = %s", source->name, value);
+    of = source->name;
+  }
+}
+
 static void make_when(struct choice *choice, struct statement *statement, bool closest) {
   struct scenario *scenario = choice->scenario;
   if (choice->used_count == 0 || !chance(scenario, closest ? 90 : 45)) return;
   if (closest && choice->used_count > 1) {
     statement->when[statement->when_count++] = closest_condition(choice);
+    if (scenario->nearest && scenario->compensated) tell_process(choice, statement);
     return;
   }
   statement->when[statement->when_count++] = when_condition(choice, 1);
@@ -227,6 +245,11 @@ static void add_setting(struct scenario *scenario) {
   struct statement *statement = &scenario->statements[scenario->statement_count++];
   *statement = (struct statement){.kind = SETTING};
   bool first = scenario->statement_count == 1;
+  if (scenario->nearest && (first || chance(scenario, 40))) {
+    scenario->sequence = PICK(scenario, "closest", "closest", "distinct", (const char *)NULL);
+    statement->text = TEXT("set sequence %s", scenario->sequence ? scenario->sequence : "full");
+    return;
+  }
   if (scenario->compensated && (first || chance(scenario, 60))) {
     statement->text = costs_text(scenario);
     return;
@@ -492,6 +515,26 @@ static bool add_sequence(struct scenario *scenario, bool named, avoid_fn avoid, 
   statement.start = TEXT("%s.start", choice.used[0].name);
   statement.stop = TEXT("%s.stop", choice.used[0].name);
   if (chance(scenario, 30)) statement.stop = event_expression(&choice);
+  statement.endless = is_endless(&choice, &statement);
+  if (named) statement.name = TEXT("D%zu", scenario->statement_count);
+  scenario->statements[scenario->statement_count++] = statement;
+  return true;
+}
+
+/* `;` between any, of which something was lost. */
+static bool add_nearest(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
+  struct choice choice = {.scenario = scenario};
+  struct statement statement = {.kind = RETRIEVE};
+  collect_sources(&choice, avoid, context);
+  choose_variables(&choice, chance(scenario, 75) ? 2 : 3);
+  if (choice.used_count < 2) return false;
+  make_targets(&choice, &statement, false);
+  statement.when[statement.when_count++] = closest_condition(&choice);
+  if (scenario->compensated) tell_process(&choice, &statement);
+  if (chance(scenario, 30)) make_where(&choice, &statement, false);
+  const struct source *source = &choice.used[below(scenario, choice.used_count)];
+  statement.at = TEXT("%s%s", source->name, source->event ? "" : ".start");
+  statement.event = true;
   statement.endless = is_endless(&choice, &statement);
   if (named) statement.name = TEXT("D%zu", scenario->statement_count);
   scenario->statements[scenario->statement_count++] = statement;
@@ -819,11 +862,14 @@ void scenario_add_statement(struct scenario *scenario, bool named, avoid_fn avoi
     return;
   }
   if (chance(scenario, 8) && add_one_sided(scenario, named, avoid, context)) return;
+  if (scenario->nearest && scenario->sequence && scenario->statement_count > 0 &&
+      chance(scenario, 50) && add_nearest(scenario, named, avoid, context))
+    return;
   if (chance(scenario, 8) && named && add_row(scenario, avoid, context)) return;
   if (chance(scenario, 6) && add_own_groups(scenario, named, avoid, context)) return;
   if (chance(scenario, 6) && add_at_instant(scenario, named, avoid, context)) return;
   if (add_about_functions(scenario, named, avoid, context)) return;
-  bool first = scenario->compensated && scenario->statement_count == 0;
+  bool first = (scenario->compensated || scenario->nearest) && scenario->statement_count == 0;
   if (first ? chance(scenario, 90) : !named && chance(scenario, 9))
     add_setting(scenario);
   else if (scenario->compensated && chance(scenario, 30))

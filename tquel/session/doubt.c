@@ -170,9 +170,10 @@ static void free_doubt(struct session_doubt *doubt) {
   if (doubt->samples.layout != NULL) net_rows_done(&doubt->samples);
 }
 
-/* May an aggregate count what QUERY reads? Those of definitions may, which come by their names alone. */
+/* May an aggregate count what QUERY reads, or be the nearest partner among it? Those of definitions may, which come by their
+ * names alone. */
 static bool may_count(struct tql_session *session, const struct ng_query *query) {
-  bool counts = query->aggregate_count > 0;
+  bool counts = query->aggregate_count > 0 || query->sequence != NG_SEQUENCE_FULL;
   for (size_t i = 0; i < query->variable_count && !counts; i++) {
     const struct session_relation *input = session_of(session, query->variables[i].relation);
     counts = input != NULL && session_is_derived(input);
@@ -294,20 +295,43 @@ enum base_status session_begin_doubts(struct tql_session *session, const struct 
   return status;
 }
 
-bool session_looks_through(const struct tql_session *session) {
+static bool looks_through(const struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++)
     if (session->relations[i]->looked_through) return true;
   return false;
 }
 
-enum base_status session_doubt_as_stored(struct tql_session *session, const struct ng_query *query,
-                                         struct session_relation *relation) {
+/* Begins anew, with none that is looked through. */
+static enum base_status begin_as_stored(struct tql_session *session, const struct ng_query *query,
+                                        struct session_relation *relation) {
   bool again;
   for (size_t i = 0; i < session->relation_count; i++)
     session->relations[i]->as_stored |= session->relations[i]->looked_through;
   forget_doubts(session);
   session_end_missing(session);
   return find_doubts(session, query, relation, &again);
+}
+
+enum base_status session_look(struct tql_session *session, const struct ng_query *query,
+                              struct session_relation *relation,
+                              enum base_status (*look)(void *context), void *context) {
+  enum base_status status = session_begin_doubts(session, query, relation);
+  if (status != BASE_OK) return status;
+  if (looks_through(session)) {
+    size_t first = session->diags->count;
+    base_diag_hold(session->diags);
+    status = look(context);
+    if (status == BASE_USER) {
+      base_diag_drop(session->diags, first);
+      status = begin_as_stored(session, query, relation);
+      if (status == BASE_OK) status = look(context);
+    }
+    base_diag_release(session->diags);
+  } else {
+    status = look(context);
+  }
+  session_end_doubts(session, status == BASE_OK);
+  return status;
 }
 
 static void count_of(struct base_buffer *out, uint64_t count, const char *what) {
@@ -336,9 +360,17 @@ static void report_through(struct tql_session *session, const struct session_dou
                    "%s is made of what is there of %s: %s between %s", made, name, counts, times);
 }
 
+static void say_if(struct base_buffer *out, bool is_so, const char *what) {
+  if (is_so) base_buffer_printf(out, "%s%s", out->length > 0 ? "; " : "", what);
+}
+
 static void say(struct tql_session *session, const struct session_doubt *doubt) {
   struct base_buffer counts = BASE_BUFFER_EMPTY, times = BASE_BUFFER_EMPTY;
+  struct base_buffer what = BASE_BUFFER_EMPTY;
   print_counts(doubt, &counts);
+  say_if(&what, doubt->matters, "what they may have ended has an uncertain stop");
+  say_if(&what, doubt->counted, "what may have counted them is not definite");
+  say_if(&what, doubt->nearer, "pairs that they may lie between are not definite");
   net_time_print(&times, session->timeline, doubt->from);
   base_buffer_puts(&times, " and ");
   net_time_print(&times, session->timeline, doubt->to);
@@ -348,13 +380,11 @@ static void say(struct tql_session *session, const struct session_doubt *doubt) 
     base_report_hint(session->diags, MSG_LOSSES, session->source,
                      session->statement ? &session->statement->range : NULL,
                      "set losses ignored takes what is there for all there was",
-                     "%s: %s between %s: %s%s%s", doubt->relation->ng.name,
-                     base_buffer_text(&counts), base_buffer_text(&times),
-                     doubt->matters ? "what they may have ended has an uncertain stop" : "",
-                     doubt->matters && doubt->counted ? "; " : "",
-                     doubt->counted ? "what may have counted them is not definite" : "");
+                     "%s: %s between %s: %s", doubt->relation->ng.name, base_buffer_text(&counts),
+                     base_buffer_text(&times), base_buffer_text(&what));
   base_buffer_done(&counts);
   base_buffer_done(&times);
+  base_buffer_done(&what);
 }
 
 /* Of a variable with credibility only what is certain is read, so what is not there may be a loss's doing. */
@@ -385,13 +415,13 @@ void session_note_doubted(struct tql_session *session, const struct ng_query *qu
   for (size_t i = 0; i < rows->count; i++)
     if (is_uncertain(rows->layout, net_rows_row(rows, i), rows->marks[i])) return;
   for (size_t i = 0; i < session->doubt_count; i++)
-    session->doubts[i].matters = session->doubts[i].counted = false;
+    session->doubts[i].matters = session->doubts[i].counted = session->doubts[i].nearer = false;
 }
 
 void session_end_doubts(struct tql_session *session, bool said) {
   for (size_t i = 0; i < session->doubt_count; i++) {
     const struct session_doubt *doubt = &session->doubts[i];
-    if (said && (doubt->matters || doubt->counted || doubt->through != NULL)) say(session, doubt);
+    if (said && (doubt->matters || doubt->counted || doubt->nearer || doubt->through != NULL)) say(session, doubt);
   }
   forget_doubts(session);
   free(session->doubts);

@@ -17,6 +17,7 @@ struct session_doubt {
   net_chronon from, to;          /* all of them */
   bool matters;                  /* a tuple is not as it would be without */
   bool counted;                  /* an aggregate is not */
+  bool nearer;                   /* a pair of nearest partners is not */
   struct net_rows samples;       /* sampled: its tuples; layout NULL: not made yet */
   struct session_given given;    /* these */
 };

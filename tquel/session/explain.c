@@ -14,15 +14,29 @@
 
 #include "tquel/session/session_impl.h"
 
+struct figures {
+  struct tql_session *session;
+  const struct ng_query *query;
+  struct tql_rows *rows;
+  struct base_buffer *text;
+};
+
+static enum base_status find_figures(void *context) {
+  const struct figures *figures = context;
+  tql_rows_clear(figures->rows);
+  base_buffer_clear(figures->text);
+  return session_run_figures(figures->session, figures->query, figures->rows, figures->text);
+}
+
 static enum base_status analyze(struct tql_session *session, const struct ng_query *query) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   struct tql_rows rows;
   tql_rows_init(&rows, NULL, query->layout);
+  struct figures figures = {session, query, &rows, &text};
   /* What is stored is computed from what there is, as it would be if nothing were lost. */
   bool looks = query->name == NULL;
-  enum base_status status = looks ? session_begin_doubts(session, query, NULL) : BASE_OK;
-  if (status == BASE_OK) status = session_run_figures(session, query, &rows, &text);
-  if (looks) session_end_doubts(session, status == BASE_OK);
+  enum base_status status = looks ? session_look(session, query, NULL, find_figures, &figures)
+                                  : find_figures(&figures);
   if (status == BASE_OK) {
     status = tql_rows_finish(&rows, session->strings);
   }

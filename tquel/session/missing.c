@@ -1,4 +1,4 @@
-/* Aggregates over what may be missing (tquel(7), "loss").
+/* Aggregates over what may be missing, and nearer partners (tquel(7), "loss").
  *
  *      losses of a relation, its records ──▶ stretches of each group ──▶ periods that divide the time line (ng_doubt)
  *
@@ -74,8 +74,9 @@ static void outlast(const struct ng_aggregate *aggregate, struct stretches *list
 
 /* --- what this file keeps for a statement */
 
-/* Where tuples of VIEW may be missing, or the tuples of a doubt's relation. */
+/* Where tuples of VIEW may be missing, or the tuples of a doubt's relation, or what may be a nearer partner. */
 struct session_missing {
+  struct ng_lost lost;
   const struct session_relation *view;
   struct stretches stretches;
   struct ng_relation relation;
@@ -95,6 +96,8 @@ void session_end_missing(struct tql_session *session) {
     struct session_missing *missing = session->missing[i];
     free(missing->stretches.items);
     if (missing->rows.layout != NULL) net_rows_done(&missing->rows);
+    for (size_t time = NG_LOST_START; time <= NG_LOST_ANY; time++)
+      for (size_t told = 0; told < 2; told++) net_losses_done(&missing->lost.times[time][told]);
     free(missing);
   }
   free(session->missing);
@@ -592,10 +595,83 @@ static enum base_status doubt_of(struct tql_session *session, const struct ng_qu
   return status;
 }
 
-enum base_status session_doubt_aggregates(struct tql_session *session,
-                                          const struct ng_query **query) {
+/* --- nearer partners that may be missing (set sequence closest, distinct) */
+
+static void add_times(struct ng_lost *lost, enum ng_lost_time time, struct net_loss loss,
+                      net_chronon from, net_chronon to) {
+  loss.from = from;
+  loss.to = to;
+  net_losses_add(&lost->times[time][1], loss);
+  loss.anybody = true;
+  net_losses_add(&lost->times[time][0], loss);
+}
+
+/* Tuples of KIND that LOSS has hidden: a sample says of what was before it, too. */
+static void add_partners(struct ng_lost *lost, enum ng_relation_kind kind, struct net_loss loss) {
+  net_chronon from = kind == NG_REL_SAMPLED ? NET_BEGINNING : loss.from;
+  net_chronon behind = net_chronon_add(loss.from, 1);
+  bool event = kind == NG_REL_EVENT;
+  add_times(lost, NG_LOST_START, loss, from, loss.to);
+  add_times(lost, NG_LOST_STOP, loss, event ? from : behind, event ? loss.to : NET_FOREVER);
+  add_times(lost, NG_LOST_AFTER, loss, from, NET_FOREVER);
+  add_times(lost, NG_LOST_ANY, loss, NET_BEGINNING, NET_FOREVER);
+}
+
+/* What may be a nearer partner among the tuples of RELATION, and is missing. *RET: NULL if nothing is. */
+static enum base_status lost_of(struct tql_session *session, struct session_relation *relation,
+                                const struct ng_lost **ret) {
+  struct session_doubt *doubt = session_doubt_of(session, relation);
+  struct stretches stretches = {NULL, 0, 0};
   enum base_status status = BASE_OK;
-  if (!session_is_in_doubt(session) || (*query)->aggregate_count == 0) return BASE_OK;
+  *ret = NULL;
+  if (doubt == NULL && !session_is_looked_through(relation)) return BASE_OK;
+  if (doubt == NULL) status = missing_in_view(session, relation, &stretches);
+  struct ng_lost *lost = &keep(session)->lost;
+  lost->process = doubt == NULL ? -1 : doubt->process;
+  for (size_t i = 0; doubt != NULL && i < doubt->losses.count; i++)
+    add_partners(lost, relation->ng.kind, doubt->losses.items[i]);
+  for (size_t i = 0; i < stretches.count; i++)
+    add_partners(lost, relation->ng.kind,
+                 (struct net_loss){true, 0, stretches.items[i].from, stretches.items[i].to});
+  free(stretches.items);
+  for (size_t time = NG_LOST_START; time <= NG_LOST_ANY; time++)
+    for (size_t told = 0; told < 2; told++) net_losses_settle(&lost->times[time][told]);
+  if (lost->times[NG_LOST_ANY][0].count > 0) *ret = lost;
+  if (doubt != NULL) doubt->nearer = true;
+  return status;
+}
+
+static bool has_sequence(const struct ng_expr *expr) {
+  bool found = expr->op == NG_T_SEQUENCE;
+  for (unsigned i = 0; i < expr->arg_count && !found; i++) found = has_sequence(expr->args[i]);
+  return found;
+}
+
+static enum base_status doubt_partners(struct tql_session *session, const struct ng_query **query) {
+  const struct ng_query *from = *query;
+  enum base_status status = BASE_OK;
+  if (from->sequence == NG_SEQUENCE_FULL || from->when == NULL || !has_sequence(from->when))
+    return BASE_OK;
+  const struct ng_lost **lost =
+      BASE_NEW_ARRAY(session->statement_arena, from->variable_count, const struct ng_lost *);
+  for (size_t i = 0; i < from->variable_count && status == BASE_OK; i++) {
+    const struct ng_variable *variable = &from->variables[i];
+    struct session_relation *relation = session_of(session, variable->relation);
+    if (relation != NULL && variable->outside && !variable->costs && !variable->credibility)
+      status = lost_of(session, relation, &lost[i]);
+  }
+  struct ng_query *copy = BASE_NEW(session->statement_arena, struct ng_query);
+  *copy = *from;
+  copy->lost = lost;
+  *query = copy;
+  return status;
+}
+
+enum base_status session_doubt_query(struct tql_session *session, const struct ng_query **query) {
+  enum base_status status = BASE_OK;
+  if (!session_is_in_doubt(session)) return BASE_OK;
+  status = doubt_partners(session, query);
+  if ((*query)->aggregate_count == 0) return status;
   struct ng_query *copy = BASE_NEW(session->statement_arena, struct ng_query);
   *copy = **query;
   copy->doubts = BASE_NEW_ARRAY(session->statement_arena, copy->aggregate_count, struct ng_doubt);

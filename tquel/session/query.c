@@ -338,8 +338,17 @@ static enum base_status show_once(struct tql_session *session, const struct ng_q
   return BASE_OK;
 }
 
-static enum base_status show_doubted(struct tql_session *session, const struct ng_query *query,
-                                     struct session_relation *relation) {
+struct showing {
+  struct tql_session *session;
+  const struct ng_query *query;
+  struct session_relation *relation;
+};
+
+static enum base_status show_doubted(void *context) {
+  const struct showing *showing = context;
+  struct tql_session *session = showing->session;
+  const struct ng_query *query = showing->query;
+  struct session_relation *relation = showing->relation;
   enum base_status status = BASE_OK;
   bool again = true;
   for (int i = 0; i < 2 && again && status == BASE_OK; i++) {
@@ -356,26 +365,10 @@ static enum base_status show_doubted(struct tql_session *session, const struct n
   return status;
 }
 
-/* What derived relations are made of may be uncertain in a way that their definitions have no answer to: then their tables
- * are read. */
 static enum base_status show(struct tql_session *session, const struct ng_query *query,
                              struct session_relation *relation) {
-  enum base_status status = session_begin_doubts(session, query, relation);
-  if (status != BASE_OK) return status;
-  if (session_looks_through(session)) {
-    size_t first = session->diags->count;
-    base_diag_hold(session->diags);
-    status = show_doubted(session, query, relation);
-    if (status == BASE_USER) {
-      base_diag_drop(session->diags, first);
-      status = session_doubt_as_stored(session, query, relation);
-      if (status == BASE_OK) status = show_doubted(session, query, relation);
-    }
-    base_diag_release(session->diags);
-  } else {
-    status = show_doubted(session, query, relation);
-  }
-  session_end_doubts(session, status == BASE_OK);
+  struct showing showing = {session, query, relation};
+  enum base_status status = session_look(session, query, relation, show_doubted, &showing);
   return status == BASE_OK ? session_say_filtered(session, query, relation) : status;
 }
 

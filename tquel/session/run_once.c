@@ -451,7 +451,7 @@ static enum base_status make_plan(struct tql_session *session, const struct one_
   session->doing = "planning it";
   enum base_status status = session_add_views(session, one_off->query, plan, true);
   const struct ng_query *query = one_off->query;
-  if (status == BASE_OK) status = session_doubt_aggregates(session, &query);
+  if (status == BASE_OK) status = session_doubt_query(session, &query);
   if (status == BASE_OK) status = ng_plan_add_query(plan, query, session->diags);
   if (status != BASE_OK) return status;
   if (is_over_store(session)) ng_plan_over_store(plan);

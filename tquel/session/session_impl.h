@@ -609,11 +609,12 @@ void session_end_doubts(struct tql_session *session, bool said);
 static inline bool session_is_looked_through(const struct session_relation *relation) {
   return relation->view || relation->looked_through;
 }
-/* Is any stored relation? */
-bool session_looks_through(const struct tql_session *session);
-/* Begins anew, with none that is. */
-enum base_status session_doubt_as_stored(struct tql_session *session, const struct ng_query *query,
-                                         struct session_relation *relation) BASE_MUST_USE;
+/* LOOK with the losses of what QUERY, or RELATION, reads, and then says them. What derived relations are made of may be
+ * uncertain in a way that their definitions have no answer to: where LOOK fails for that, it is called once more and their
+ * tables are read. */
+enum base_status session_look(struct tql_session *session, const struct ng_query *query,
+                              struct session_relation *relation,
+                              enum base_status (*look)(void *context), void *context) BASE_MUST_USE;
 /* Is anything read so that was lost? */
 bool session_is_in_doubt(const struct tql_session *session);
 /* What is known of RELATION; NULL: nothing of it was lost. */
@@ -628,12 +629,12 @@ enum base_status session_doubt_rows(struct tql_session *session,
                                     const struct session_relation *relation,
                                     struct tql_rows *rows) BASE_MUST_USE;
 
-/* --- missing.c: aggregates over what may be missing */
+/* --- missing.c: aggregates over what may be missing, nearest partners among it */
 
-/* *QUERY becomes one whose aggregates are not definite where what doubt.c knows may be missing of what they count. In the
- * statement's arena. */
-enum base_status session_doubt_aggregates(struct tql_session *session,
-                                          const struct ng_query **query) BASE_MUST_USE;
+/* *QUERY becomes one whose aggregates are not definite where what doubt.c knows may be missing of what they count, nor pairs
+ * of which it may be between (set sequence). In the statement's arena. */
+enum base_status session_doubt_query(struct tql_session *session,
+                                     const struct ng_query **query) BASE_MUST_USE;
 /* The tuples of RELATION, if such a query has it for that; else NULL. */
 const struct session_given *session_missing_of(const struct tql_session *session,
                                                const struct ng_relation *relation);

@@ -131,7 +131,7 @@ enum base_status session_add_views(struct tql_session *session, const struct ng_
       status = view_query(session, views[i], &its);
     else if ((its = session_query(session, views[i])) == NULL)
       status = BASE_USER;
-    if (status == BASE_OK && run) status = session_doubt_aggregates(session, &its);
+    if (status == BASE_OK && run) status = session_doubt_query(session, &its);
     if (status == BASE_OK) status = ng_plan_add_query(plan, its, session->diags);
     if (status == BASE_OK) ng_plan_make_inner(plan);
   }
