@@ -305,8 +305,8 @@ static struct ng_node *closest_node(const struct ng_closest *closest,
   struct keys keys = {.left = &left, .right = &right};
   each_equality(closest, closest->lowering->query->where, add_key, &keys);
   size_t lost_count = 0;
-  struct ng_node_lost *lost =
-      BASE_NEW_ARRAY(closest->plan->arena, closest->lowering->query->variable_count, struct ng_node_lost);
+  struct ng_node_lost *lost = BASE_NEW_ARRAY(
+      closest->plan->arena, closest->lowering->query->variable_count, struct ng_node_lost);
   add_lost(&left, &right, sequence->args[0], 0, lost, &lost_count);
   add_lost(&right, &left, sequence->args[1], 1, lost, &lost_count);
   const struct ng_column *before =

@@ -421,7 +421,8 @@ void session_note_doubted(struct tql_session *session, const struct ng_query *qu
 void session_end_doubts(struct tql_session *session, bool said) {
   for (size_t i = 0; i < session->doubt_count; i++) {
     const struct session_doubt *doubt = &session->doubts[i];
-    if (said && (doubt->matters || doubt->counted || doubt->nearer || doubt->through != NULL)) say(session, doubt);
+    if (said && (doubt->matters || doubt->counted || doubt->nearer || doubt->through != NULL))
+      say(session, doubt);
   }
   forget_doubts(session);
   free(session->doubts);

@@ -35,8 +35,8 @@ static enum base_status analyze(struct tql_session *session, const struct ng_que
   struct figures figures = {session, query, &rows, &text};
   /* What is stored is computed from what there is, as it would be if nothing were lost. */
   bool looks = query->name == NULL;
-  enum base_status status = looks ? session_look(session, query, NULL, find_figures, &figures)
-                                  : find_figures(&figures);
+  enum base_status status =
+      looks ? session_look(session, query, NULL, find_figures, &figures) : find_figures(&figures);
   if (status == BASE_OK) {
     status = tql_rows_finish(&rows, session->strings);
   }

@@ -292,7 +292,8 @@ static enum base_status take_end(struct tql_stream *stream, const struct net_rea
   struct tql_session *session = stream->source->session;
   session_stream_resolve(stream);
   if (stream->fault != NULL) return reject_end(stream, event, stream->fault);
-  if (stream->from != NULL) return reject_end(stream, event, "the domains of the relation are not those of the stream");
+  if (stream->from != NULL)
+    return reject_end(stream, event, "the domains of the relation are not those of the stream");
   if (event->time > session_future_limit(session))
     return reject_end(stream, event, "further ahead of the clock than set future limit");
   enum base_status status = session_make_live(session, stream->relation);
