@@ -6,10 +6,8 @@
  * raise SIGPIPE.                                                                                     */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <openssl/err.h>
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,6 +15,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/status.h"
+#include "sensors/wire/openssl_calls.h"
 #include "sensors/wire/transport.h"
 
 struct sn_tls_context {
@@ -144,8 +143,20 @@ static const char *fill_context(SSL_CTX *context, const struct sn_address *addre
   return NULL;
 }
 
+static bool is_loaded;
+
+static void load_library(void) {
+  is_loaded = openssl_load();
+}
+
 struct sn_tls_context *sn_tls_context_new(const struct sn_address *address, bool server,
                                           const char **ret_reason) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, load_library);
+  if (!is_loaded) {
+    *ret_reason = "OpenSSL 3 cannot be loaded (Debian: libssl3)";
+    return NULL;
+  }
   ERR_clear_error();
   SSL_CTX *context = SSL_CTX_new(server ? TLS_server_method() : TLS_client_method());
   const char *reason =
