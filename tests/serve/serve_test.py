@@ -2,6 +2,7 @@
 
     serve_test.py TQUEL [NAME]...     all tests, or those of these names
 """
+import contextlib
 import fcntl
 import os
 import pty
@@ -10,6 +11,7 @@ import resource
 import select
 import signal
 import socket
+import sqlite3
 import struct
 import subprocess
 import termios
@@ -196,6 +198,28 @@ def clock_alone(world):
     # A shell goes on to now by itself.
     before = len(world.run(world.database, '-c', 'print T').out.splitlines())
     until(lambda: len(world.run(world.database, '-c', 'print T').out.splitlines()) > before, 'read, it has gone on')
+    equal(world.run('check-database', world.database).out, 'consistent\n')
+
+
+def clock_too_fast(world):
+    """a clock that nobody can keep up with is late, which is said, and keeps nobody from an answer"""
+    world.serve(timeline='real')
+    world.good('range of c is Clock(1 us) retrieve into Fast (k = 1) when c overlap c')
+
+    def ticks():
+        with contextlib.closing(sqlite3.connect(world.database)) as rows:
+            return rows.execute('select count(*) from Fast').fetchone()[0]
+
+    until(lambda: ticks() >= 100000, 'it ticks')
+    for _ in range(5):
+        equal(world.good('retrieve (x = 1)', '--format', 'csv').split()[-1], 'beginning,beginning,forever,forever,true,1')
+    said = world.run('--connect', world.socket, '-c', 'range of f is Fast retrieve (f.k) when f overlap "2020-01-01"')
+    # A statement that is short runs in the server, others in a reader.
+    check('tick faster than can be computed' in said.err or 'final only before' in said.err, f'it is late: {said.err}')
+    log = os.path.getsize(world.database + '-wal') >> 20
+    check(log < 256, f'the write-ahead log has {log} MiB')
+    world.good('destroy Fast')
+    equal(world.stop(), 0)
     equal(world.run('check-database', world.database).out, 'consistent\n')
 
 
@@ -1333,8 +1357,8 @@ def interactive(world):
 
 
 if __name__ == '__main__':
-    main([two_shells, as_without, taken_back, paths, feeds, stored_beside_live, clock_alone, full_output, feed_beside_change,
-          samples_before_commit, unbounded, feeds_of_all_kinds,
+    main([two_shells, as_without, taken_back, paths, feeds, stored_beside_live, clock_alone, clock_too_fast, full_output,
+          feed_beside_change, samples_before_commit, unbounded, feeds_of_all_kinds,
           killed_server, killed_feed, hung_server, cancelled, long_statement, planned_elsewhere, read_live,
           killed_reader, slow_and_dead, display_beside, stopped_keeper, read_as_here, killed_shell,
           cut_output, clock, back_again, display_before_feed,

@@ -19,8 +19,10 @@
 #include "engine/base/env.h"
 #include "tquel/session/session_impl.h"
 
-/* Of clocks that tick faster several ticks go out at once. */
+/* Of clocks that tick faster several ticks go out at once ... */
 #define PACE_NS 20000000
+/* ... but not more than this, so that a clock that nobody can keep up with leaves time for everybody else. */
+#define TICKS_AT_ONCE 20000
 
 /* --- how far what is read is known */
 
@@ -174,11 +176,21 @@ static net_chronon goes_at(struct tql_session *session, const struct session_rel
   return tick > slow ? tick : slow;
 }
 
+/* How far time goes on by one turn: to now, if that is not too many ticks. */
+static net_chronon next_stop(struct tql_session *session, const struct session_relation *pace) {
+  int64_t every;
+  net_chronon now = base_env_now();
+  if (!is_wanted(session, pace, &every) || every > INT64_MAX / TICKS_AT_ONCE) return now;
+  if (pace->checkpoint == NET_BEGINNING) return now;
+  net_chronon stop = net_chronon_add(pace->checkpoint, every * TICKS_AT_ONCE);
+  return stop < now ? stop : now;
+}
+
 static enum base_status go_on(struct tql_session *session, struct session_relation *pace) {
   /* The machine's clock may have been put back: then it waits, and what is stored stays. */
   if (pace->checkpoint != NET_FOREVER && pace->checkpoint >= base_env_now()) return BASE_OK;
   enum base_status status = session_make_live(session, pace);
-  return status == BASE_OK ? session_advance(session, pace, base_env_now()) : status;
+  return status == BASE_OK ? session_advance(session, pace, next_stop(session, pace)) : status;
 }
 
 enum base_status session_pace_turn(struct tql_session *session) {
@@ -217,10 +229,33 @@ enum base_status session_pace_begin(struct tql_session *session, const struct ng
   return wanted ? go_on(session, pace) : BASE_OK;
 }
 
+/* Some clock ticks faster than what it starts can be computed. */
+static void report_behind(struct tql_session *session, net_chronon checkpoint, net_chronon now) {
+  struct base_buffer asked = BASE_BUFFER_EMPTY, known = BASE_BUFFER_EMPTY;
+  net_time_print(&asked, session->timeline, now);
+  net_time_print(&known, session->timeline, checkpoint);
+  base_report_hint(session->diags, MSG_KNOWN_LESS_FAR, NULL, NULL,
+                   "let the clocks of standing queries tick less often",
+                   "clocks are known up to %s, for they tick faster than can be computed: what "
+                   "depends on more, up to %s, "
+                   "is not in the answer",
+                   base_buffer_text(&known), base_buffer_text(&asked));
+  base_buffer_done(&asked);
+  base_buffer_done(&known);
+}
+
 enum base_status session_pace_catch_up(struct tql_session *session, const struct ng_query *query,
                                        const struct session_relation *relation) {
   struct session_relation *pace = pace_of(session);
   if (!pace_is_wanted(session) || !reads(session, query, relation, pace)) return BASE_OK;
+  net_chronon now = base_env_now();
+  /* A server has others to serve: there its turns go on. */
+  if (session->patient_until != INT64_MAX && next_stop(session, pace) < now) {
+    report_behind(session, pace->checkpoint, now);
+    return BASE_OK;
+  }
   enum base_status status = session_begin(session);
-  return session_end(session, status == BASE_OK ? go_on(session, pace) : status);
+  if (status == BASE_OK) status = go_on(session, pace);
+  while (status == BASE_OK && pace->checkpoint < now) status = go_on(session, pace);
+  return session_end(session, status);
 }
