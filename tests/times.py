@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What each test takes when it runs alone: seconds by the clock, and of CPU with all that it starts.
 
-    times.py BUILD-DIRECTORY [--suite long] [NAME]...      as `./dev test --times`
+    times.py BUILD-DIRECTORY [--suite SUITE]... [NAME]...      as `./dev test --times`; without, those of no suite
 """
 import json
 import os
@@ -21,14 +21,17 @@ def main():
     # Who was started with SIGINT ignored (in the background, by a shell) would start all tests so, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     directory, names = os.path.abspath(sys.argv[1]), sys.argv[2:]
-    is_long = names[:2] == ['--suite', 'long']
-    names = names[2 * is_long:]
+    chosen = set()
+    while names[:1] == ['--suite']:
+        chosen.add(names[1])
+        names = names[2:]
     tests = json.loads(subprocess.check_output(['meson', 'introspect', '--tests', directory]))
     rows = []
     for test in tests:
         if names and test['name'] not in names:
             continue
-        if not names and any(suite.split(':')[-1] == 'long' for suite in test['suite']) != is_long:
+        suites = {suite.split(':')[-1] for suite in test['suite'] if ':' in suite}
+        if not names and not (suites & chosen if chosen else not suites):
             continue
         cpu, begin = used(), time.monotonic()
         done = subprocess.run(test['cmd'], env=dict(os.environ, **test['env']), cwd=test['workdir'] or directory,

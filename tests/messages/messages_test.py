@@ -1,6 +1,6 @@
 """Every message of the registry: produced, with its place, its line and its hint.
 
-    messages_test.py TQUEL MESSAGES.DEF CASE-FILE... [--update] [--only TQ-nnnn]
+    messages_test.py TQUEL MESSAGES.DEF CASE-FILE... [--update] [--only TQ-nnnn] [--slow]
 
 A case file (tests/messages/*.cases) holds one case or more for each number of
 engine/base/messages.def; this program prints one line of TAP for each case, each example and each
@@ -14,6 +14,7 @@ help page, and fails when a number has no case, or a case has no number. The for
     --- shell                in their place: a shell script whose last command is the one in question
     --- exit N               the exit code; that of the registry unless given, 0 for warnings
     --- expect               standard error, exactly; `...` stands for anything within a line
+    --- slow                 only with --slow, which runs these cases alone
     --- example              the registry's example at @ of these statements produces the number
     --- example-shell        likewise a shell script
     --- example-none REASON  the example is a description, nothing that one could run
@@ -34,7 +35,7 @@ import sys
 import tempfile
 
 TIMEOUT = 300
-KNOWN = {'file', 'prepare', 'script', 'shell', 'exit', 'expect', 'example', 'example-shell',
+KNOWN = {'file', 'slow', 'prepare', 'script', 'shell', 'exit', 'expect', 'example', 'example-shell',
          'example-none', 'placeless', 'root', 'elsewhere'}
 
 
@@ -295,8 +296,9 @@ def selftest():
 def points_of_cases(tquel, registry, cases, only, update, pool):
     """A list of (name, what gives its problems; None: it cannot be tried here)."""
     points = []
+    slow = '--slow' in sys.argv
     for case in cases:
-        if only not in (None, case.number):
+        if only not in (None, case.number) or only is None and (case.first('slow') is not None) != slow:
             continue
         name = f'TQ-{case.number:04d} {case.title}'.rstrip()
         row = registry.rows.get(case.number)
@@ -357,13 +359,14 @@ def main():
     # Cases have a directory each and do not disturb each other; many wait for something.
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         points = points_of_cases(tquel, registry, cases, only, update, pool)
-        points += points_of_rows(tquel, registry, cases, only, pool)
+        if '--slow' not in sys.argv:
+            points += points_of_rows(tquel, registry, cases, only, pool)
         for name, problems in points:
             if problems is None:
                 tap.skip(name, 'needs another user')
             else:
                 tap.point(name, problems())
-    if only is None:
+    if only is None and '--slow' not in sys.argv:
         code, errors, _ = run('.', tquel, ['help', 'TQ-9999'])
         tap.point('help on a number that there is not',
                   [] if code == 1 and 'there is no message TQ-9999' in errors and
