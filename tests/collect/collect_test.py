@@ -8,6 +8,7 @@ In every case that ends, what was generated is what was received and what was co
 assumes a speed: what is to come is waited for, PATIENCE seconds at most, and nobody writes faster than a
 collector that is kept from running for a second can take."""
 
+import contextlib
 import glob
 import mmap
 import os
@@ -130,11 +131,20 @@ class World:
         self.targets.append(Target(self, name, **environment))
         return self.targets[-1]
 
-    def collect(self, *options, ready=True):
-        # A file: a pipe that nobody reads would stop it once it is full.
+    def collect(self, *options, ready=True, unread=False):
+        """unread: nobody reads what it says, and there is room for no more of it."""
         self.errors = tempfile.TemporaryFile("w+")
+        said = self.errors
+        if unread:
+            self.pipe = os.pipe()
+            said = self.pipe[1]
+            os.set_blocking(said, False)
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    os.write(said, b"x")
+            os.set_blocking(said, True)
         self.collector = subprocess.Popen([TQUEL, "collect", *options], env=self.environment,
-                                          stdin=subprocess.DEVNULL, stderr=self.errors)
+                                          stdin=subprocess.DEVNULL, stderr=said)
         if ready:
             self.wait(lambda: self.server.identity, "the collector does not come")
         return self.collector
@@ -1091,10 +1101,10 @@ def own_announcement(world):
 
 
 def garbled_programs(world):
-    """Announcements that change under the reader's eyes into anything whatever."""
+    """Announcements that change under the reader's eyes into anything whatever; what is said of it nobody reads."""
     model, good = world.target("model"), world.target("good")
     world.store.honest = False
-    world.collect()
+    world.collect(unread=True)
     world.known(model, good)
     model.do("new 0 50")
     world.watch("Tick")
@@ -1132,6 +1142,11 @@ def garbled_programs(world):
     world.wait(lambda: sum(values[0].startswith("Worker:good#")
                            for _, _, values in world.store.rows.get("Tick", [])) == 1000,
                "the good one's records do not come")
+    os.close(world.pipe[1])
+    check(os.read(world.pipe[0], 1 << 20).strip(b"x") == b"", "the pipe was not full")
+    world.collector.terminate()
+    world.collector.wait(PATIENCE)
+    os.close(world.pipe[0])
 
 
 def watches_itself(world):

@@ -223,6 +223,39 @@ def clock_too_fast(world):
     equal(world.run('check-database', world.database).out, 'consistent\n')
 
 
+def unread_errors(world):
+    """a server whose messages nobody reads goes on, and says how many those were once somebody does"""
+    reads, writes = os.pipe()
+    os.set_blocking(writes, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writes, b'x')
+    os.set_blocking(writes, True)
+    world.server = world.start('serve', world.database, '--socket', world.socket, '--timeline', 'abstract', stderr=writes)
+    check(world.server.stdout.readline().startswith(b'serving '), 'it begins')
+    world.good('create event E (x = i4)')
+
+    def reject(at):
+        feed = world.start('feed', 'E', '--connect', world.socket, stdin=subprocess.PIPE)
+        feed.communicate(b'at,x\n%d,none\n' % at, timeout=PATIENCE)
+
+    for at in (1, 2):
+        reject(at)
+    equal(world.good('retrieve (x = 1)', '--format', 'csv').split()[-1], '0,0,forever,forever,true,1')
+    equal(os.read(reads, 1 << 20).strip(b'x'), b'')
+    said = b''
+    for at in range(3, 2000):  # the first, the tenth, the hundredth ... are said
+        if b'TQ-0629' in said:
+            break
+        reject(at)
+        while select.select([reads], [], [], 0)[0]:
+            said += os.read(reads, 1 << 20)
+    check(b'TQ-0870' in said and b'1 message was not shown: nobody took' in said, f'it is said: {said}')
+    equal(world.stop(), 0)
+    os.close(reads)
+    os.close(writes)
+
+
 def full_output(world):
     """what a feed or the server would say, and cannot, is an error or at least said"""
     if not os.path.exists('/dev/full'):
@@ -1357,7 +1390,7 @@ def interactive(world):
 
 
 if __name__ == '__main__':
-    main([two_shells, as_without, taken_back, paths, feeds, stored_beside_live, clock_alone, clock_too_fast, full_output,
+    main([two_shells, as_without, taken_back, paths, feeds, stored_beside_live, clock_alone, clock_too_fast, unread_errors, full_output,
           feed_beside_change, samples_before_commit, unbounded, feeds_of_all_kinds,
           killed_server, killed_feed, hung_server, cancelled, long_statement, planned_elsewhere, read_live,
           killed_reader, slow_and_dead, display_beside, stopped_keeper, read_as_here, killed_shell,

@@ -1,11 +1,11 @@
 /* A server without its command line: its session, what it says on standard error, its end. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
+#include "tquel/program/say.h"
 #include "tquel/serve/server.h"
 
 /* The last words to peers may take so long. */
@@ -22,7 +22,7 @@ __attribute__((format(printf, 1, 0))) static void say_unsaid(const char *format,
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_diag_sink_init(&diags);
   base_diag_format(&text, base_report(&diags, MSG_NOT_SAID, NULL, NULL, format, count));
-  (void)!fwrite(text.data, 1, text.length, stderr);
+  program_say(text.data, text.length);
   base_buffer_done(&text);
   base_diag_sink_done(&diags);
 }
@@ -66,7 +66,7 @@ static void on_report(void *context, const struct base_diag *diag) {
   if (!was_said(server, base_buffer_text(&text))) {
     if (server->unsaid > 0) say_unsaid("%zu messages were not shown", server->unsaid);
     server->unsaid = 0;
-    (void)!fwrite(text.data, 1, text.length, stderr);
+    program_say(text.data, text.length);
   }
   base_buffer_done(&text);
 }

@@ -16,6 +16,7 @@
 #include "sensors/collect/monitor.h"
 #include "tquel/program/help.h"
 #include "tquel/program/option_rows.h"
+#include "tquel/program/say.h"
 #include "tquel/shell/shell.h"
 
 #ifndef TQUEL_VERSION
@@ -243,7 +244,7 @@ static void print_diag(void *context, const struct base_diag *diag) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   (void)context;
   base_diag_format(&text, diag);
-  fputs(base_buffer_text(&text), stderr);
+  program_say(text.data, text.length);
   base_buffer_done(&text);
 }
 
