@@ -208,11 +208,20 @@ int sn_socket_listen(const struct sn_address *address, const char **ret_reason) 
   return at;
 }
 
+/* Why nobody answers at PATH. */
+static const char *refusal(const char *path) {
+  struct stat status;
+  if (stat(path, &status) != 0 || S_ISSOCK(status.st_mode)) return "no server is there any more";
+  return S_ISDIR(status.st_mode)
+             ? "that is a directory, and no server's socket"
+             : "that is a file, and no server's socket; what serve prints says where it is";
+}
+
 int sn_socket_connect(const struct sn_address *address, const char **ret_reason) {
   int at = connect_unix(address);
   if (at < 0) {
     *ret_reason = errno == ENOENT         ? "no server is there"
-                  : errno == ECONNREFUSED ? "no server is there any more"
+                  : errno == ECONNREFUSED ? refusal(address->path)
                                           : sn_socket_error(errno);
   }
   return at;
