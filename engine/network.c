@@ -25,6 +25,7 @@ struct net_network {
   size_t young_most;  /* see net_network_set_young */
   struct net_node *first, *last;
   size_t node_count;
+  int64_t runs; /* net_run was called so often */
   bool checked; /* see net_network_set_checked */
   bool measured;
   struct net_node *running; /* measured: whose time it is */
@@ -435,7 +436,12 @@ static enum base_status finish(struct net_network *network) {
   return status;
 }
 
+int64_t net_network_runs(const struct net_network *network) {
+  return network->runs;
+}
+
 enum base_status net_run(struct net_network *network) {
+  network->runs++;
   for (;;) {
     if (base_env_interrupted()) return BASE_CANCEL;
     struct net_node *behind = NULL;
@@ -510,7 +516,7 @@ const char *net_node_name(const struct net_node *node) {
   return node->name;
 }
 const char *net_node_result_name(const struct net_node *node) {
-  while (node->kind != NET_NODE_RELATION_STORE) {
+  while (node->kind != NET_NODE_RELATION_STORE && node->kind != NET_NODE_SNAPSHOT_STORE) {
     if (node->reader_count == 0) return NULL;
     node = node->readers[0].reader;
   }

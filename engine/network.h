@@ -351,8 +351,9 @@ struct net_aggregate_params {
   bool
       argument_of_domains; /* it is computed of domains alone: tuples with equal ones have equal ones of it */
   /* cumulative: what all tuples make, whenever they were. Nothing is told before all rows are there (net_run), then of each
-   * group one period from ORIGIN, which is given, to forever. */
-  bool summary;
+   * group one period from ORIGIN, which is given, to forever. SO_FAR: at the end of
+   * each net_run what it has changed, by a time line of their own: at the n-th run from n on, checkpoint n + 1. */
+  bool summary, so_far;
   const uint32_t *by_fields; /* fields of IN, one slot each */
   size_t by_count;
   bool apart;         /* equal rows are tuples of their own: pieces of different ones */
@@ -430,6 +431,17 @@ enum base_status net_store_node_finish(struct net_node *node) BASE_MUST_USE;
 void net_store_node_alike(const struct net_node *node, struct net_rows *ret);
 /* Would it give others than when this was asked last? The first time: yes. */
 bool net_store_node_alike_changed(struct net_node *node);
+/* A table of what holds at the checkpoint, without times: rows that are open, or last for ever (snapshot.c). Rows go on, each
+ * whole, when they have come into the table. */
+struct net_node *net_create_snapshot_store(struct net_network *network, const char *name,
+                                           const struct net_layout *layout,
+                                           struct net_store *store);
+/* The table is made what holds now; nothing else writes it. */
+enum base_status net_snapshot_write(struct net_node *node) BASE_MUST_USE;
+/* Before the first row comes: what the table has. */
+void net_snapshot_set_stored(struct net_node *node, const struct net_batch *batch);
+/* Quiet: what comes into the table does not go on. */
+void net_snapshot_set_quiet(struct net_node *node, bool quiet);
 /* File store: every row goes to WRITER (formats live outside). */
 struct net_node *net_create_file_store(struct net_network *network, const char *name,
                                        const struct net_layout *layout, net_batch_fn writer,

@@ -91,6 +91,8 @@ enum base_status net_emit(struct net_node *node, const struct net_batch *batch);
  * returns what leave wants. */
 struct net_node *net_node_enter(struct net_node *node);
 void net_node_leave(struct net_node *node, struct net_node *outer);
+/* How often net_run was called; while it runs, this time counts. */
+int64_t net_network_runs(const struct net_network *network);
 /* Is its network measured? Then each node does its own work. */
 bool net_is_measured(const struct net_node *node);
 /* A run-time error in an expression over ROW: rejected (BASE_OK: go on without the row) or failed. */

@@ -61,6 +61,9 @@ struct net_store_class {
   enum base_status (*close)(struct net_store *store, const char *relation,
                             const struct net_layout *layout, const union net_slot *open,
                             const union net_slot *row, uint8_t marks);
+  /* Takes ROW, which is whole, out; it is well if it is not there. */
+  enum base_status (*remove)(struct net_store *store, const char *relation,
+                             const struct net_layout *layout, const union net_slot *row);
   /* RELATION's checkpoint is now TIME (part of the running transaction). */
   enum base_status (*checkpoint)(struct net_store *store, const char *relation, net_chronon time);
 };

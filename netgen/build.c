@@ -240,6 +240,7 @@ static void build_aggregate(struct ng_builder *builder, const struct ng_node *no
       .fraction = node->aggregate->fraction,
       .window = node->aggregate->window,
       .summary = node->aggregate->summary,
+      .so_far = node->aggregate->summary && node->query->so_far,
       .in = ng_built_of(builder, below)->layout,
       .out = built->layout,
       .where_field = node->where ? (int)ng_built_field(builder, below, node->where) : -1,

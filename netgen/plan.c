@@ -106,15 +106,16 @@ bool ng_node_is_product(const struct ng_node *node) {
          node->kind == NET_NODE_CLOSEST;
 }
 
-/* Quantiles of what never goes. A summary is no standing query. */
-static bool keeps_all_values(const struct ng_aggregate *aggregate) {
+/* Quantiles of what never goes. A summary that is asked for once has an end. */
+static bool keeps_all_values(const struct ng_query *query, const struct ng_aggregate *aggregate) {
   bool quantile =
       aggregate->function == NET_AGG_QUANTILE || aggregate->function == NET_AGG_QUANTILE_OF;
-  return quantile && aggregate->cumulative && !aggregate->summary;
+  return quantile && aggregate->cumulative && (!aggregate->summary || query->name);
 }
 
 bool ng_node_is_unbounded(const struct ng_node *node) {
-  if (node->kind == NET_NODE_AGGREGATE && !node->alias) return keeps_all_values(node->aggregate);
+  if (node->kind == NET_NODE_AGGREGATE && !node->alias)
+    return keeps_all_values(node->query, node->aggregate);
   if (node->kind != NET_NODE_PRODUCT && node->kind != NET_NODE_JOIN) return false;
   return node->rule == NET_PRODUCT_FULL && (!node->expiry_counts[0] || !node->expiry_counts[1]);
 }

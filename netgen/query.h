@@ -292,6 +292,8 @@ struct ng_query {
   unsigned delimiter;
   bool coalesced;
   bool summary; /* of aggregates alone, each a summary, over variables that take no part outside */
+  bool
+      so_far; /* a summary in the live network: it tells at the end of each run what has changed (network.h) */
   enum ng_sequence sequence;
   /* Of clocks alone: the finite times that the statement names, as if they were those of another input;
    * NET_FOREVER and NET_BEGINNING: none. */

@@ -36,6 +36,7 @@ static const struct net_store_class store_class = {
     .put_rows = st_relation_put_rows,
     .append = st_relation_append,
     .close = st_relation_close,
+    .remove = st_relation_remove,
     .checkpoint = st_relation_checkpoint,
 };
 

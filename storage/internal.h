@@ -347,6 +347,8 @@ enum base_status st_relation_put(struct net_store *store, const char *relation,
                                  uint8_t marks);
 enum base_status st_relation_put_rows(struct net_store *store, const char *relation,
                                       const struct net_rows *rows);
+enum base_status st_relation_remove(struct net_store *store, const char *relation,
+                                    const struct net_layout *layout, const union net_slot *row);
 enum base_status st_relation_close(struct net_store *store, const char *relation,
                                    const struct net_layout *layout, const union net_slot *open,
                                    const union net_slot *row, uint8_t marks);

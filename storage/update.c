@@ -48,6 +48,11 @@ enum base_status st_remove(struct st_database *database, const char *name,
   return st_step_done(database, table->remove, "taking a row out");
 }
 
+enum base_status st_relation_remove(struct net_store *store, const char *relation,
+                                    const struct net_layout *layout, const union net_slot *row) {
+  return st_remove((struct st_database *)store, relation, layout, row);
+}
+
 enum base_status st_has(struct st_database *database, const char *name,
                         const struct net_layout *layout, const union net_slot *row, bool *ret) {
   struct st_table *table = NULL;

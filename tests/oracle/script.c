@@ -67,7 +67,8 @@ const char *statement_text(struct base_arena *arena, const struct statement *sta
       if (statement->view)
         base_buffer_printf(&out, "define view %s (", name);
       else
-        base_buffer_printf(&out, "retrieve %s%s (", modes, name);
+        base_buffer_printf(&out, "retrieve %s%s%s (", modes, *modes == 's' && *name ? "into " : "",
+                           name);
       break;
     case APPEND:
       base_buffer_printf(&out, "append to %s (", name);
@@ -116,8 +117,7 @@ bool input_same_key(const struct input *input, const struct input_row *a,
     const struct input_value *x = &a->values[input->by[i]], *y = &b->values[input->by[i]];
     char kind = input->domains[input->by[i]].kind;
     bool text = kind == 's' || kind == 'y';
-    if (text ? strcmp(x->s, y->s) != 0 : kind == 'f' ? x->f != y->f : x->i != y->i)
-      return false;
+    if (text ? strcmp(x->s, y->s) != 0 : kind == 'f' ? x->f != y->f : x->i != y->i) return false;
   }
   return true;
 }

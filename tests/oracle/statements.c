@@ -23,6 +23,10 @@ static void add_copies(struct choice *choice, const struct source *source) {
   if (chance(choice->scenario, 10)) add_source(choice, source, 'c');
 }
 
+static bool is_summary(const struct statement *statement) {
+  return statement->modes && strcmp(statement->modes, "summary ") == 0;
+}
+
 static void collect_sources(struct choice *choice, avoid_fn avoid, void *context) {
   struct scenario *scenario = choice->scenario;
   for (size_t i = 0; i < scenario->input_count; i++) {
@@ -41,6 +45,7 @@ static void collect_sources(struct choice *choice, avoid_fn avoid, void *context
     const struct statement *statement = &scenario->statements[i];
     if (statement->kind != RETRIEVE || !statement->name || avoid(context, statement->name))
       continue;
+    if (is_summary(statement)) continue; /* nothing is derived from it */
     struct source source = {.name = statement->name,
                             .event = statement->event,
                             .endless = statement->endless,
@@ -691,6 +696,7 @@ static const char *make_groups(struct scenario *scenario, const struct source *s
 /* Of what is there a row for each group. Drawn apart, as orders are. */
 static bool make_summary(struct scenario *scenario, struct choice *choice,
                          struct statement *statement) {
+  bool orders = statement->name == NULL;
   const struct source *source = &choice->sources[below(scenario, choice->source_count)];
   if (source->clock) return false;
   const char *by = make_groups(scenario, source, statement);
@@ -709,15 +715,17 @@ static bool make_summary(struct scenario *scenario, struct choice *choice,
                             ? time_text(scenario, some_time(scenario))
                             : TEXT("%s , %s", time_text(scenario, some_time(scenario)),
                                    time_text(scenario, some_time(scenario)));
-  if (has_plain_targets(statement) && chance(scenario, 40))
+  if (orders && has_plain_targets(statement) && chance(scenario, 40))
     statement->order =
         TEXT(" sort by m%s limit %d", PICK(scenario, "", " descending"), (int)below(scenario, 4));
   return true;
 }
 
-static bool add_summary(struct scenario *scenario, avoid_fn avoid, void *context) {
+/* NAMED: one that stands. */
+static bool add_summary(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
   struct choice choice = {.scenario = scenario};
   struct statement statement = {.kind = RETRIEVE, .modes = "summary "};
+  if (named) statement.name = TEXT("D%zu", scenario->statement_count);
   struct base_random kept = scenario->random;
   scenario->random = (struct base_random){scenario->seed * 999983 + scenario->statement_count};
   bool made = chance(scenario, 15);
@@ -854,7 +862,7 @@ static void add_periods(struct scenario *scenario, bool named) {
 void scenario_add_statement(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
   if (!named && scenario->updates && chance(scenario, 30) && add_update(scenario, avoid, context))
     return;
-  if (!named && add_summary(scenario, avoid, context)) return;
+  if (add_summary(scenario, named, avoid, context)) return;
   if (chance(scenario, 8) && named && add_running(scenario, avoid, context)) return;
   if (chance(scenario, 8) && !named && add_at_events(scenario, avoid, context)) return;
   if (!scenario->real && chance(scenario, 2)) {

@@ -6,7 +6,7 @@
  *      the statement in canonical form, in which
  *          times are absolute: ISO 8601 in UTC on the real timeline, integers on the abstract one
  *          the distance after within is in ns, or in chronons
- *          bare names that are string constants stand in quotes
+ *          bare names that are string constants stand in quotes; those of elements of a summary's target list do not
  *
  * The tree is copied and the copy printed; the statement itself is not changed. The statement must
  * have been analysed without error in the same scope. */
@@ -17,6 +17,9 @@
 struct rewriter {
   struct base_arena *arena;
   const struct tql_scope *scope;
+  /* Of a summary, outside of its aggregates: bare names may be those of the first ELEMENTS. */
+  const struct ng_target *targets;
+  size_t elements;
 };
 
 enum reading { AS_VALUE, AS_TIME };
@@ -89,12 +92,19 @@ static struct tql_expr *rewritten_distance(const struct rewriter *rewriter,
   return new_distance(rewriter, chronons);
 }
 
+static bool names_element(const struct rewriter *rewriter, const char *name) {
+  for (size_t i = 0; i < rewriter->elements; i++)
+    if (tql_same_name(rewriter->targets[i].name, name)) return true;
+  return false;
+}
+
 /* The constant that EXPR is in this reading, absolute; NULL: none. */
 static struct tql_expr *constant(const struct rewriter *rewriter, const struct tql_expr *expr,
                                  enum reading reading) {
   bool variable =
       expr->kind == TQL_E_NAME && tql_scope_variable(rewriter->scope, expr->name.text) != NULL;
   if (variable) return NULL;
+  if (expr->kind == TQL_E_NAME && names_element(rewriter, expr->name.text)) return NULL;
   if (reading == AS_VALUE)
     return expr->kind == TQL_E_NAME ? new_string(rewriter, expr->name.text, strlen(expr->name.text))
                                     : NULL;
@@ -109,6 +119,9 @@ static struct tql_expr *constant(const struct rewriter *rewriter, const struct t
 static struct tql_expr *rewritten(const struct rewriter *rewriter, const struct tql_expr *expr,
                                   enum reading reading) {
   if (!expr) return NULL;
+  struct rewriter within = *rewriter;
+  if (expr->kind == TQL_E_CALL && tql_is_aggregate(expr->name.text)) within.elements = 0;
+  rewriter = &within;
   struct tql_expr *copy = constant(rewriter, expr, reading);
   if (copy) return copy;
   copy = BASE_NEW(rewriter->arena, struct tql_expr);
@@ -132,15 +145,23 @@ static struct tql_expr *rewritten(const struct rewriter *rewriter, const struct 
 }
 
 static struct tql_statement rewritten_statement(const struct rewriter *rewriter,
-                                                const struct tql_statement *statement) {
+                                                const struct tql_statement *statement,
+                                                const struct ng_query *query) {
   struct tql_statement copy = *statement;
+  struct rewriter here = *rewriter;
+  bool summary = query && query->summary;
+  if (summary) here.targets = query->targets;
+  rewriter = &here;
   const struct tql_clauses *clauses = &statement->clauses;
   copy.targets.items = BASE_NEW_ARRAY(rewriter->arena, statement->targets.count, struct tql_target);
   for (size_t i = 0; i < statement->targets.count; i++) {
     copy.targets.items[i] = statement->targets.items[i];
+    here.elements = summary ? i : 0;
     copy.targets.items[i].expr = rewritten(rewriter, statement->targets.items[i].expr, AS_VALUE);
   }
+  here.elements = summary ? query->target_count : 0;
   copy.expr = rewritten(rewriter, statement->expr, AS_VALUE); /* of a rule */
+  copy.during = rewritten(rewriter, statement->during, AS_TIME);
   copy.clauses.where = rewritten(rewriter, clauses->where, AS_VALUE);
   copy.clauses.when = rewritten(rewriter, clauses->when, AS_TIME);
   copy.clauses.start = rewritten(rewriter, clauses->start, AS_TIME);
@@ -241,7 +262,7 @@ static void print_compensate(struct base_buffer *out, const struct rewriter *rew
 
 void tql_scope_text(struct base_arena *arena, const struct tql_scope *scope,
                     struct base_buffer *out) {
-  struct rewriter rewriter = {arena, scope};
+  struct rewriter rewriter = {.arena = arena, .scope = scope};
   const struct tql_settings *settings = scope->settings;
   for (size_t i = 0; i < scope->variable_count; i++) {
     const struct tql_variable *variable = &scope->variables[i];
@@ -266,11 +287,11 @@ void tql_scope_text(struct base_arena *arena, const struct tql_scope *scope,
 
 char *tql_definition_text(struct base_arena *arena, const struct tql_scope *scope,
                           const struct tql_statement *statement, const struct ng_query *query) {
-  struct rewriter rewriter = {arena, scope};
+  struct rewriter rewriter = {.arena = arena, .scope = scope};
   struct base_buffer text = BASE_BUFFER_EMPTY;
   print_ranges(&text, &rewriter, query);
   print_settings(&text, &rewriter, scope->settings, query, statement->kind == TQL_S_RETRIEVE);
-  struct tql_statement copy = rewritten_statement(&rewriter, statement);
+  struct tql_statement copy = rewritten_statement(&rewriter, statement, query);
   print_line(&text, &copy);
   char *result = base_arena_strndup(arena, base_buffer_text(&text), text.length);
   base_buffer_done(&text);

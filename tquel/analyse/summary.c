@@ -107,19 +107,10 @@ static void refuse_times(struct tql_binder *binder, const struct tql_clauses *cl
   if (clauses->at) refuse(binder, &clauses->at_range, hint, what);
 }
 
-static void refuse_into(struct tql_binder *binder, const struct tql_statement *statement) {
-  if (!statement->name.text) return;
-  refuse(
-      binder, &statement->name.range,
-      "store what each group has so far: retrieve into R (n = count(V by V.domain for ever), ...)",
-      "a summary is of the tuples that are there when it is asked for, and is not stored");
-}
-
 void tql_bind_summary(struct tql_binder *binder, const struct tql_statement *statement) {
   const struct tql_clauses *clauses = &statement->clauses;
   struct ng_query *query = binder->query;
   refuse_times(binder, clauses);
-  refuse_into(binder, statement);
   const struct ng_expr *where = clauses->where ? tql_bind_condition(binder, clauses->where) : NULL;
   if (clauses->where && !where) binder->failed = true;
   if (binder->aggregate_count == 0) {

@@ -4,6 +4,7 @@
  *
  *     Over  opens   [2026-11-20T09:00:00Z, ...)  Process = A, Load = 7
  *     Over  closes  [2026-11-20T09:00:00Z, 2026-11-20T09:05:00Z)  Process = A, Load = 7
+ *     Load  is now  Process = A, n = 12
  *     Alarm  [2026-11-20T09:01:00Z]  Process = A  (Ω)
  *
  * The forms for programs have two columns more, in front: relation and change, which is "open",
@@ -73,15 +74,22 @@ static void append_words(struct base_buffer *out, const struct tql_format_contex
   const char *change = change_of(layout, slots, marks);
   base_buffer_printable(out, name, strlen(name));
   base_buffer_puts(out, "  ");
-  if (layout->tuple_class == NET_PERIOD) base_buffer_puts(out, word_of(change));
-  append_times(out, context, layout, slots);
+  if (layout->timeless) {
+    base_buffer_puts(out, "is now");
+  } else {
+    if (layout->tuple_class == NET_PERIOD) base_buffer_puts(out, word_of(change));
+    append_times(out, context, layout, slots);
+  }
   append_domains(out, context, columns, row);
   base_buffer_puts(out, row->definite ? "\n" : "  (Ω)\n");
 }
 
 static void append_table_heading(struct base_buffer *out, const char *name,
                                  const struct net_layout *layout) {
-  base_buffer_printf(out, "-- %s ", layout->tuple_class == NET_EVENT ? "event" : "period");
+  base_buffer_printf(out, "-- %s ",
+                     layout->timeless                   ? "summary"
+                     : layout->tuple_class == NET_EVENT ? "event"
+                                                        : "period");
   base_buffer_printable(out, name, strlen(name));
   base_buffer_puts(out, " (");
   for (uint32_t i = 0; i < layout->field_count; i++) {

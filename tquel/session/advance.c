@@ -275,6 +275,7 @@ enum base_status session_advance(struct tql_session *session, struct session_rel
 enum base_status session_save_pending(struct tql_session *session) {
   enum base_status saved = session_save_runs(session);
   if (saved == BASE_OK) saved = session_save_alike(session);
+  if (saved == BASE_OK) saved = session_save_summaries(session);
   if (saved != BASE_OK) return saved;
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];

@@ -30,7 +30,7 @@ enum base_status session_keep_alike(struct tql_session *session, const char *nam
 }
 
 static bool may_have(const struct session_relation *relation) {
-  return relation->kind == ST_DERIVED_PERIOD && !relation->view;
+  return relation->kind == ST_DERIVED_PERIOD && !relation->view && !session_is_summary(relation);
 }
 
 enum base_status session_save_alike(struct tql_session *session) {

@@ -31,6 +31,16 @@ static struct net_layout *layout_of(struct base_arena *arena, const struct st_re
   return net_layout_new(arena, tuple_class, fields, (uint32_t)relation->domain_count);
 }
 
+/* A definition is a line for each of its statements, of which the last is the retrieve. */
+static bool defines_summary(const char *definition) {
+  static const char begin[] = "retrieve summary into ";
+  for (const char *line = definition; line != NULL; line = strchr(line, '\n')) {
+    if (*line == '\n') line++;
+    if (strncmp(line, begin, sizeof begin - 1) == 0) return true;
+  }
+  return false;
+}
+
 struct session_relation *session_add_relation(struct tql_session *session,
                                               const struct st_relation *from) {
   struct base_arena *arena = session->arena;
@@ -39,6 +49,7 @@ struct session_relation *session_add_relation(struct tql_session *session,
   relation->ng.name = base_arena_strdup(arena, from->name);
   relation->ng.kind = kinds[from->kind];
   relation->ng.layout = layout_of(arena, from, event ? NET_EVENT : NET_PERIOD);
+  ((struct net_layout *)relation->ng.layout)->timeless = defines_summary(from->definition);
   relation->ng.by = net_key_copy(arena, &from->by);
   ng_set_entity(arena, &relation->ng);
   relation->holder = -1;

@@ -270,6 +270,8 @@ static enum base_status execute_print(struct tql_session *session,
 
 enum base_status session_execute(struct tql_session *session,
                                  const struct tql_statement *statement) {
+  enum base_status status = session_show_summaries(session);
+  if (status != BASE_OK) return status;
   switch (statement->kind) {
     case TQL_S_RANGE:
       return execute_range(session, statement);

@@ -152,10 +152,16 @@ static enum base_status build_query(struct tql_session *session,
   struct net_node *result = NULL;
   status = ng_plan_build(plan, session->live, &inputs, session->diags, &result);
   if (status != BASE_OK) return status;
-  relation->store_node = net_create_relation_store(session->live, relation->ng.name, query->layout,
-                                                   st_net(session->database));
-  must_link(result, relation->store_node);
   relation->stale |= depends_on_runs(session, relation);
+  if (query->summary) {
+    status = session_build_summary(session, relation);
+    if (status != BASE_OK) return status;
+  } else {
+    relation->store_node = net_create_relation_store(session->live, relation->ng.name,
+                                                     query->layout, st_net(session->database));
+  }
+  must_link(result, relation->store_node);
+  if (query->summary) return BASE_OK;
   if (!relation->stale) {
     /* Its inputs may have come further than it had: the replay says more than is stored. */
     status = net_store_node_set_stored(relation->store_node, relation->checkpoint);
@@ -257,6 +263,10 @@ void session_follow_checkpoints(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
     if (!session_is_derived(relation) || relation->store_node == NULL) continue;
+    if (session_is_summary(relation)) {
+      session_follow_inputs(session, relation);
+      continue;
+    }
     net_chronon checkpoint = net_node_checkpoint(relation->store_node);
     if (checkpoint > relation->checkpoint || relation->stale) relation->checkpoint = checkpoint;
   }
@@ -298,6 +308,10 @@ static enum base_status end_replay(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
     const struct session_relation *relation = session->relations[i];
     if (relation->store_node == NULL || relation->view || session_is_sampled(relation)) continue;
+    if (session_is_summary(relation)) {
+      status = session_end_summary_replay(session, session->relations[i]);
+      continue;
+    }
     net_store_node_set_replaying(relation->store_node, false);
     status = net_store_node_set_stored(relation->store_node, NET_BEGINNING);
   }

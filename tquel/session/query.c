@@ -420,7 +420,8 @@ enum base_status session_retrieve(struct tql_session *session,
   const struct ng_query *query = NULL;
   enum base_status status = tql_analyse_retrieve(&analysis, statement, &query);
   if (status != BASE_OK) return status;
-  if (query->name != NULL && session_refuse_order(session, statement, query->name))
+  if (query->name != NULL && (session_refuse_order(session, statement, query->name) ||
+                              session_refuse_summary(session, query)))
     return BASE_USER;
   if (query->name != NULL && statement->kind != TQL_S_VIEW)
     status = session_check_bounds(session, query);

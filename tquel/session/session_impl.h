@@ -565,6 +565,26 @@ void session_print_tuple(struct tql_session *session, struct base_buffer *out,
 struct net_source *session_open_given(const struct session_given *given,
                                       const struct net_layout *layout, uint32_t batch_rows);
 
+/* --- summaries.c: summaries that stand */
+
+bool session_is_summary(const struct session_relation *relation);
+/* QUERY as it is in the live network; another one only of a summary. */
+const struct ng_query *session_so_far(struct base_arena *arena, const struct ng_query *query);
+/* RELATION's sink in the live network, which knows what is stored; it tells displays nothing before the replay has
+ * ended. */
+enum base_status session_build_summary(struct tql_session *session,
+                                       struct session_relation *relation) BASE_MUST_USE;
+enum base_status session_end_summary_replay(struct tql_session *session,
+                                            struct session_relation *relation) BASE_MUST_USE;
+/* RELATION's checkpoint is the least of those of what it reads. */
+void session_follow_inputs(struct tql_session *session, struct session_relation *relation);
+/* Their tables become what holds now; in the transaction that runs. */
+enum base_status session_save_summaries(struct tql_session *session) BASE_MUST_USE;
+/* ... of what has come since the last commit, for a statement that is about to look. */
+enum base_status session_show_summaries(struct tql_session *session) BASE_MUST_USE;
+/* Does QUERY, which is to have a name, read one? An error is reported then. */
+bool session_refuse_summary(struct tql_session *session, const struct ng_query *query);
+
 /* --- alike.c: open tuples that are one row of the table */
 
 /* Tells the file what STORE, into which the derived relation NAME was computed, has of such tuples (LAYOUT: its own). */

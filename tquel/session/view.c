@@ -73,6 +73,7 @@ enum base_status session_live_plan(struct tql_session *session,
                                    struct ng_plan **ret) {
   *ret = ng_plan_new(arena, session->strings, session->timeline);
   enum base_status status = add_inlined_views(session, relation, *ret);
+  query = session_so_far(arena, query);
   if (status == BASE_OK) status = ng_plan_add_query(*ret, query, session->diags);
   if (status == BASE_OK) status = session_transform(session, *ret, true);
   return status;
