@@ -5,7 +5,8 @@
  *      definitions ─────────────── do they give the domains and the inputs that are stored?
  *      rules and permits ───────── can they be read?
  *      derived relations ───────── computed again from what is stored, into memory, and compared; not where
- *                                  samples go on that they are computed from, nor where old tuples are gone
+ *                                  samples go on that they are computed from, or periods of which a summary reads
+ *                                  the stops, nor where old tuples are gone
  *
  * Everything is read in one transaction, so that it is one state, also beside a server that writes. A relation
  * that is computed from one with a finding is compared all the same. */
@@ -212,6 +213,19 @@ static bool has_running_samples(struct tql_session *session,
   return false;
 }
 
+/* Is RELATION a summary over periods that may go on? What it reads of their stops counts when these are known, which asked
+ * once would be taken for what it may be. */
+static bool may_wait_for_stops(struct tql_session *session,
+                               const struct session_relation *relation) {
+  for (size_t i = 0; session_is_summary(relation) && i < relation->input_count; i++) {
+    const struct session_relation *input = session_find(session, relation->inputs[i]);
+    if (input != NULL && input->ng.layout->tuple_class == NET_PERIOD &&
+        input->checkpoint != NET_FOREVER)
+      return true;
+  }
+  return false;
+}
+
 static void check_result(const struct checking *checking, struct session_relation *relation) {
   struct tql_session *session = checking->session;
   size_t before = session->diags->count;
@@ -264,7 +278,7 @@ enum base_status tql_session_check(struct tql_session *session,
     if (!session_is_derived(relation)) continue;
     check_definition(&checking, relation);
     if (!relation->view && relation->query != NULL && !has_running_samples(session, relation) &&
-        !session_lacks_tuples(session, relation))
+        !may_wait_for_stops(session, relation) && !session_lacks_tuples(session, relation))
       check_result(&checking, relation);
     if (base_env_interrupted()) status = BASE_CANCEL;
   }
