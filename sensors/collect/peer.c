@@ -655,6 +655,16 @@ bool sn_peer_count(struct sn_peer *peer, uint32_t module, uint32_t event, unsign
   return true;
 }
 
+void sn_peer_take_counts(struct sn_peer *peer, uint32_t module, uint32_t event) {
+  const struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
+  struct sn_unit_place *place = receptacle != NULL ? &peer->modules[module] : NULL;
+  if (place == NULL || !peer->attached || counted(peer, module, event) != 0) return;
+  uint32_t word = __atomic_load_n(&sn_switches(receptacle)[event], __ATOMIC_ACQUIRE);
+  if (word >> SN_GENERATION_SHIFT != peer->generation || (word & COUNTS) == 0) return;
+  if (place->counts == NULL) place->counts = base_xcalloc(place->switches, 1);
+  place->counts[event] = (uint8_t)(word & COUNTS);
+}
+
 unsigned sn_peer_counted(const struct sn_peer *peer, uint32_t module, uint32_t event) {
   return counted(peer, module, event);
 }

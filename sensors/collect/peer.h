@@ -141,6 +141,8 @@ unsigned sn_peer_object_switched(const struct sn_peer *peer, const struct sn_obj
 /* What is counted (of SN_COUNT, SN_SUM, SN_HISTOGRAM) of an event, whatever records are wanted: it goes with the
  * switch of the process, and so with new objects; with that of an object when sn_peer_count_object says it.
  * The functions above keep it and do not show it.                                                   */
+/* What a program counts by itself, as it found it wanted when it began, is known from now on. */
+void sn_peer_take_counts(struct sn_peer *peer, uint32_t module, uint32_t event);
 bool sn_peer_count(struct sn_peer *peer, uint32_t module, uint32_t event, unsigned modes);
 unsigned sn_peer_counted(const struct sn_peer *peer, uint32_t module, uint32_t event);
 unsigned sn_peer_object_counted(const struct sn_peer *peer, const struct sn_object_view *object,

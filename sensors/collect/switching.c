@@ -75,7 +75,10 @@ static void take_early(struct sn_program *program, struct sn_part *part, uint32_
   struct sn_part_event *state = &part->events[e];
   if (event->assume_enabled) {
     part->listening |= (sn_peer_switched(program->peer, part->index, 0) & SN_TRACE) != 0;
-  } else if (state->want == 0 && !sn_is_once(event)) {
+  } else {
+    sn_peer_take_counts(program->peer, part->index, e);
+  }
+  if (!event->assume_enabled && state->want == 0 && !sn_is_once(event)) {
     state->want = sn_peer_switched(program->peer, part->index, e) & SN_TRACE;
   }
 }

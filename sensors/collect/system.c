@@ -46,6 +46,7 @@ static void look_at_asking(struct sn_monitor *monitor) {
   }
   bool counts = sn_self_counts_asked();
   if (objects || counts != telling->counts) sn_switching_want(monitor);
+  if (counts != telling->counts) monitor->commands++; /* programs that begin are told, too */
   telling->counts = counts;
   for (struct sn_program *program = monitor->programs; fresh && program != NULL;
        program = program->next) {

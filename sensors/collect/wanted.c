@@ -1,7 +1,7 @@
 /* What is wanted of programs that begin: a page beside their announcements (struct sn_wanted), so that a program
  * has it on before its first sensor, and before we have noticed it.
  *
- * A relation is on it if somebody wants it of whatever process; who wants one by its name has to wait until
+ * A relation is on it if somebody wants it of whatever process, or has it counted; who wants one by its name has to wait until
  * there is a name. The page is written anew, under another name first, when its rows are other ones, and is not
  * there while nothing is wanted: then it costs a program's beginning one `open`. Its number tells who looked into
  * ours from those that a collector before us has switched. One that cannot be written (a full disk, a file of
@@ -48,6 +48,7 @@ static void put_rows(const struct sn_monitor *monitor, struct base_buffer *out) 
        interest = interest->next) {
     struct sn_wanted_row row = {.name = sn_name_hash(interest->relation)};
     row.what = interest->count > 0 ? wanted_of(interest) : 0;
+    if (interest->counted || monitor->telling.counts) row.what |= SN_WANTED_COUNT;
     if (row.what != 0) base_buffer_append(out, (const char *)&row, sizeof row);
   }
 }

@@ -297,19 +297,26 @@ SN_EXPORT void sn_module_withdraw(struct sn_module *module) {
 /* --- what is on from the beginning */
 
 /* Sampled events wait for who asks for samples; of one that is good for one record only, the reader knows when. */
-static bool is_meant(const struct sn_event *event, const struct sn_event_names *name,
-                     const struct sn_wanted_row *row) {
-  if (name->alone != row->name && name->whole != row->name) return false;
+static bool is_traced(const struct sn_event *event, const struct sn_wanted_row *row) {
   if (event->flags & SN_ASSUME_ONE_TIME) return false;
   if (event->minor_type != SN_OBJECT_TRACED && event->minor_type != SN_SENSOR_TRACED) return false;
   bool asks_process = consulted_type(event) == 0 || (event->flags & SN_ASSUME_ENABLED);
   return (row->what & (asks_process ? SN_WANTED_PROCESS : SN_WANTED_OBJECTS)) != 0;
 }
 
+/* The modes that ROW wants of the event; 0: it means another one, or wants nothing that can be had of this. */
+static uint32_t modes_of(const struct sn_event *event, const struct sn_event_names *name,
+                         const struct sn_wanted_row *row) {
+  if (name->alone != row->name && name->whole != row->name) return 0;
+  uint32_t modes = is_traced(event, row) ? SN_TRACE | SN_MEASURE : 0;
+  if ((row->what & SN_WANTED_COUNT) == 0 || (event->flags & SN_ASSUME_ENABLED)) return modes;
+  return modes | (event->histogram_field != -1 ? SN_COUNT | SN_SUM | SN_HISTOGRAM : SN_COUNT);
+}
+
 bool sn_module_has(const struct sn_module_state *state, const struct sn_wanted_row *row) {
   const struct sn_module *module = state->module;
   for (uint32_t e = 0; e < module->event_count; e++) {
-    if (is_meant(&module->events[e], &state->names[e], row)) return true;
+    if (modes_of(&module->events[e], &state->names[e], row) != 0) return true;
   }
   return false;
 }
@@ -319,10 +326,12 @@ void sn_module_switch_on(const struct sn_module_state *state, const struct sn_wa
   const struct sn_module *module = state->module;
   for (uint32_t e = 0; e < module->event_count; e++) {
     const struct sn_event *event = &module->events[e];
-    if (!is_meant(event, &state->names[e], row)) continue;
+    uint32_t modes = modes_of(event, &state->names[e], row);
+    if (modes == 0) continue;
     uint32_t number = event->flags & SN_ASSUME_ENABLED ? 0 : event->number;
-    __atomic_store_n(&sn_switches(&state->unit->receptacle)[number],
-                     generation << SN_GENERATION_SHIFT | SN_TRACE | SN_MEASURE, __ATOMIC_SEQ_CST);
+    uint32_t *place = &sn_switches(&state->unit->receptacle)[number], before = *place;
+    if (before >> SN_GENERATION_SHIFT == generation) modes |= before & (SN_MODES | SN_MEASURE);
+    __atomic_store_n(place, generation << SN_GENERATION_SHIFT | modes, __ATOMIC_SEQ_CST);
   }
 }
 

@@ -1268,6 +1268,34 @@ def counting(world):
     check(world.store.total("Step") == 10, f"{world.store.counts}")
 
 
+def counting_early(world):
+    """What is counted is counted by a program that begins from its first sensor on, also by its child; and no longer than
+    somebody wants it."""
+    world.collect()
+    count(world, "Tick")
+    count(world, "Step")
+    check(world.server.end(PATIENCE), "commands are not executed")
+    for i in range(5):
+        target = world.target(f"P{i}")
+        target.do("tick 1 100 0")
+        target.do("new 0 1")
+        target.do("step 0 1 10")
+        world.known(target)
+        check(receptacles(world, "Tick", f"P{i}")[""][:4] == ["off", "on", "0", "100"], f"{receptacles(world, 'Tick', f'P{i}')}")
+        held = receptacles(world, "Step", f"P{i}")
+        jobs = {name.split("#")[0]: cells for name, cells in held.items()}
+        check(jobs["Job:0"][:5] == ["off", "on", "0", "10", "45"], f"{jobs}")
+        world.server.write_entry("count Tick", "off")
+        check(world.server.end(PATIENCE), "commands are not executed")
+        world.wait(lambda: receptacles(world, "Tick", f"P{i}")[""][1] == "off", "it goes on counting")
+        target.do("tick 1 10 0")
+        check(receptacles(world, "Tick", f"P{i}")[""][:4] == ["off", "off", "0", "100"], "it goes on counting")
+        count(world, "Tick")
+        check(world.server.end(PATIENCE), "commands are not executed")
+    check(world.store.total("Step", "Tick") == 0, "records come")
+    world.end_all()
+
+
 def counting_ends(world):
     """With the connection over which it was asked for, and with the collector."""
     target = world.target("P1")
@@ -1462,7 +1490,7 @@ CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, wh
          program_is_killed, collector_is_killed, the_dead_and_the_living, server_is_killed, sent_away, another_database, many_processes, forks_and_exec,
          lives_are_short, all_of_short_lives, wanted_no_more, the_dead_want_nothing, checkpoints_hold, checkpoints_as_told, samples, triggered, without_stamps,
          who_waits_is_let_go, hostile_program, own_announcement, garbled_programs, watches_itself, reports,
-         counting, counting_ends, durations, children_count, many_receptacles, ends_in_good_order, idle, only_one]
+         counting, counting_early, counting_ends, durations, children_count, many_receptacles, ends_in_good_order, idle, only_one]
 
 
 def selftest():

@@ -270,7 +270,8 @@ struct sn_wanted_row {
 };
 enum sn_wanted_what {
   SN_WANTED_PROCESS = 1, /* of every process, where the process's receptacle is asked */
-  SN_WANTED_OBJECTS = 2  /* of every object and initiator, where theirs is */
+  SN_WANTED_OBJECTS = 2, /* of every object and initiator, where theirs is */
+  SN_WANTED_COUNT = 4    /* receptacles count; records are another matter */
 };
 #define SN_WANTED_NAME     SN_SOCKET ".wanted"
 #define SN_WANTED_MAGIC    "tquelwn\n"
