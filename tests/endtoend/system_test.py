@@ -330,7 +330,41 @@ def counted_is_not_asked(world):
     wait_for('what is on', lambda: now(world, 'TheSensorOn', 'Relation') == [('SensorOn',), ('SensorProcess',)])
 
 
-SCENARIOS = [what_is_there, what_is_on, objects_tell, switches_tell_nobody, counters, records, restarts,
+def so_far(world):
+    """A summary that stands over what sensors tell: the value so far of each process, of those that come and go, and after
+    the server has been killed."""
+    a, b = start(world, 'a', 'b', count=1000)
+    world.run('range of t is Tick retrieve summary into PerProcess (t.Process, n = count(t by t.Process), '
+              'most = max(t.Number by t.Process), mean = avg(t.Number by t.Process)) '
+              'retrieve summary into All (n = count(t))')
+    for name in ('a', 'b'):
+        wait_for('Tick is on in ' + name, lambda: enabled(world, 'Tick', name))
+
+    def values():
+        rows = world.sql('select Process, n, most, mean from PerProcess')
+        return {re.sub('Worker:|#.*', '', process): rest for process, *rest in rows}
+    a.go()
+    a.done()
+    full = [1000, 999, 499.5]
+    wait_for(lambda: 'a: %r' % values(), lambda: values() == {'a': full})
+    world.kill(world.server)
+    world.serve()
+    b.go()
+    b.done()
+    wait_for(lambda: 'a and b: %r' % values(), lambda: values() == {'a': full, 'b': full})
+    c = world.ticker('c', 1000)
+    wait_for('Tick is on in c', lambda: enabled(world, 'Tick', 'c'))
+    c.go()
+    c.done()
+    for program in (a, b, c):
+        program.end()
+    wait_for(lambda: 'all: %r' % values(), lambda: values() == {'a': full, 'b': full, 'c': full})
+    wait_for('the sum', lambda: world.sql('select n from "All"') == [(3000,)])
+    equal('lost', world.lost(), 0)
+    equal('asked once', world.run('range of t is Tick retrieve summary (n = count(t))').split()[-3], '3000')
+
+
+SCENARIOS = [so_far, what_is_there, what_is_on, objects_tell, switches_tell_nobody, counters, records, restarts,
              counted_is_not_asked]
 
 if __name__ == '__main__':

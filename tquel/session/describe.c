@@ -49,6 +49,7 @@ void tql_session_each_domain(struct tql_session *session, const char *variable_o
 /* --- describing */
 
 static const char *kind_word(const struct session_relation *relation) {
+  if (session_is_summary(relation)) return "summary";
   switch (relation->kind) {
     case ST_SNAPSHOT:
       return "snapshot";

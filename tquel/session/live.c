@@ -259,12 +259,26 @@ void session_drop_live(struct tql_session *session) {
   session_sweep_displays(session);
 }
 
+/* The least checkpoint of what RELATION reads. */
+static net_chronon known_until(struct tql_session *session, const struct session_relation *relation,
+                               uint64_t walk) {
+  net_chronon least = NET_FOREVER;
+  for (size_t i = 0; i < relation->input_count; i++) {
+    struct session_relation *input = session_find(session, relation->inputs[i]);
+    if (input == NULL || !session_visit(input, walk)) continue;
+    bool inlined = input->view && input->store_node == NULL;
+    net_chronon its = inlined ? known_until(session, input, walk) : input->checkpoint;
+    if (its < least) least = its;
+  }
+  return least;
+}
+
 void session_follow_checkpoints(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
     if (!session_is_derived(relation) || relation->store_node == NULL) continue;
     if (session_is_summary(relation)) {
-      session_follow_inputs(session, relation);
+      relation->checkpoint = known_until(session, relation, ++session->walks);
       continue;
     }
     net_chronon checkpoint = net_node_checkpoint(relation->store_node);

@@ -567,7 +567,9 @@ struct net_source *session_open_given(const struct session_given *given,
 
 /* --- summaries.c: summaries that stand */
 
-bool session_is_summary(const struct session_relation *relation);
+static inline bool session_is_summary(const struct session_relation *relation) {
+  return relation->ng.layout->timeless;
+}
 /* QUERY as it is in the live network; another one only of a summary. */
 const struct ng_query *session_so_far(struct base_arena *arena, const struct ng_query *query);
 /* RELATION's sink in the live network, which knows what is stored; it tells displays nothing before the replay has
@@ -576,8 +578,6 @@ enum base_status session_build_summary(struct tql_session *session,
                                        struct session_relation *relation) BASE_MUST_USE;
 enum base_status session_end_summary_replay(struct tql_session *session,
                                             struct session_relation *relation) BASE_MUST_USE;
-/* RELATION's checkpoint is the least of those of what it reads. */
-void session_follow_inputs(struct tql_session *session, struct session_relation *relation);
 /* Their tables become what holds now; in the transaction that runs. */
 enum base_status session_save_summaries(struct tql_session *session) BASE_MUST_USE;
 /* ... of what has come since the last commit, for a statement that is about to look. */

@@ -2,17 +2,14 @@
  *
  *      inputs ──▶ aggregates ──▶ ... ──▶ snapshot-store ──▶ table ──▶ who asks
  *                 a period for each value,              │
- *                 from run to run                       └── written with the group that is committed, and before a statement looks
+ *                 from run to run                       └── written with the group that is committed, and before
+ *                                                           a statement looks
  *
- * The definition is that of the summary asked once, and so is what is computed of inputs that nothing feeds. In the live
- * network the same aggregates tell at the end of each run what it has changed; of the periods that they tell, by a time line
- * of their own, the table has those that are open. When a value changes the row before goes, which no network can be told: so nothing that is
- * stored, nor a view, is derived from a summary that stands. */
+ * The definition is that of the summary asked once, and so is what is computed of inputs that nothing feeds. In the
+ * live network the same aggregates tell at the end of each run what it has changed; of the periods that they tell, by a
+ * time line of their own, the table has those that are open. When a value changes the row before goes, which no network
+ * can be told: so nothing that is stored, nor a view, is derived from a summary that stands. */
 #include "tquel/session/session_impl.h"
-
-bool session_is_summary(const struct session_relation *relation) {
-  return relation->ng.layout->timeless;
-}
 
 const struct ng_query *session_so_far(struct base_arena *arena, const struct ng_query *query) {
   if (!query->summary) return query;
@@ -46,24 +43,6 @@ enum base_status session_build_summary(struct tql_session *session,
                                                    relation->ng.layout, st_net(session->database));
   net_snapshot_set_quiet(relation->store_node, true);
   return load(session, relation);
-}
-
-/* The least checkpoint of what RELATION reads. */
-static net_chronon known_until(struct tql_session *session, const struct session_relation *relation,
-                               uint64_t walk) {
-  net_chronon least = NET_FOREVER;
-  for (size_t i = 0; i < relation->input_count; i++) {
-    struct session_relation *input = session_find(session, relation->inputs[i]);
-    if (input == NULL || !session_visit(input, walk)) continue;
-    bool inlined = input->view && input->store_node == NULL;
-    net_chronon its = inlined ? known_until(session, input, walk) : input->checkpoint;
-    if (its < least) least = its;
-  }
-  return least;
-}
-
-void session_follow_inputs(struct tql_session *session, struct session_relation *relation) {
-  relation->checkpoint = known_until(session, relation, ++session->walks);
 }
 
 static enum base_status save(struct tql_session *session, struct session_relation *relation) {
