@@ -822,6 +822,73 @@ def display_before_feed(world):
     equal((own.returncode, own.stderr.read()), (0, b''))
 
 
+def feed_more(feed, lines):
+    feed.stdin.write(lines)
+    feed.stdin.flush()
+
+
+def displays_of_what_was_lost(world):
+    """a display says what losses leave uncertain: of what comes then, and again of what it has shown"""
+    world.serve()
+    world.good('create traced R (k = text, x = i4) by k range of r is R retrieve into D (r.k, r.x) '
+               'range of d is D define view V (d.x) retrieve into C (r.k, n = count(r by r.k))')
+    feed = begin_feed(world, 'R', b'at,k,x\n1,a,71\n2,b,71\n3,a,72\n4,c,70\n')
+    shows = {name: world.start('--connect', world.socket, '--format', 'csv', '-c', f'display {name}')
+             for name in ('R', 'D', 'V', 'C')}
+    careless = world.start('--connect', world.socket, '--format', 'csv', '-c', 'set losses ignored display D')
+    for name, shell in shows.items():
+        see(shell, {'C': b',a,1', 'V': b'71'}.get(name, b'a,72'))
+    see(careless, b'a,72')
+    world.good('append to Lost (relation = "R", count = 7) start 7 stop 8')
+    feed_more(feed, b'9,b,72\n11,c,73\n14,d,1\n')  # what begins with the last is not final
+    for name in ('R', 'D'):  # b may have ended at 7, a has not been heard of since
+        lines = see(shows[name], b'c,73')
+        check(b'%s,close,2,2,7,9,true,b,71' % name.encode() in lines, lines)
+        check(b'3,3,7,forever,true,a,72' in lines, lines)
+    see(shows['V'], b'V,close,2,2,7,9,true,71')
+    see(shows['C'], b'C,close,2,2,7,7,true,b,1')
+    lines = see(careless, b'c,73')
+    check(b'D,close,2,2,9,9,true,b,71' in lines, lines)
+    # What is known behind the loss is certain again; what is known late is said again, and that it is.
+    feed_more(feed, b'15,a,74\n16,c,75\n17,d,2\n')
+    for name in ('R', 'D'):
+        lines = see(shows[name], b'c,75')
+        check(b'%s,close,3,3,7,15,true,a,72' % name.encode() in lines, lines)
+        check(b'%s,close,11,11,16,16,true,c,73' % name.encode() in lines, lines)
+    world.good('append to Lost (relation = "R", count = 1) start 12 stop 13')
+    for name in ('R', 'D'):
+        see(shows[name], b'11,11,12,16,true,c,73')
+    # A loss of what nobody asks for changes nothing.
+    world.good('create traced Q (k = text) by k append to Lost (relation = "Q", count = 1) start 1 stop 2')
+    feed_more(feed, b'20,a,76\n21,a,77\n22,d,3\n')
+    for name in ('R', 'D'):
+        lines = see(shows[name], b'a,77')
+        check(b'20,20,21,21,true,a,76' in lines, lines)
+    described = world.good('\\d D')
+    check('\nlost:       R: 8 records lost between 7 and 13; print heeds it, the table does not\n' in described,
+          described)
+    own = world.run('--timeline', 'abstract', '--format', 'csv', '-c',
+                    'create traced R (k = text, x = i4) by k range of r is R retrieve into D (r.k, r.x) '
+                    'display D copy R from "-" following',
+                    text='at,k,x\n1,a,1\n2,b,1\n9,a,2\n3,b,5\n12,b,2\n15,a,3\n')
+    check('D,close,1,1,3,9,true,a,1\n' in own.out and 'TQ-0433' in own.err, (own.out, own.err))
+    # Who begins behind all that sees what print shows.
+    world.kill()
+    world.serve()
+    late = world.start('--connect', world.socket, '--format', 'csv', '-c', 'display D')
+    lines = see(late, b'a,77')
+    check(b'1,1,3,3,true,a,71' in lines and b'11,11,12,16,true,c,73' in lines, lines)
+    feed.kill()
+    for shell in (*shows.values(), careless, late):
+        shell.send_signal(signal.SIGINT)
+        shell.wait(PATIENCE)
+    said = shows['D'].stderr.read()
+    for wanted in (b'TQ-0351: D: R: 7 records lost between 7 and 8', b'TQ-0433: D: of what was shown before, '):
+        check(wanted in said, said)
+    said = careless.stderr.read()
+    check(b'TQ-0351' not in said and b'TQ-0433' not in said, said)
+
+
 def killed_shell(world):
     """kill -9 of a shell in the midst of a statement: the next one has its turn"""
     world.serve()
@@ -855,11 +922,12 @@ def begin_feed(world, relation, records):
 
 
 def see(shell, wanted):
-    """Reads lines until there is one that has WANTED."""
-    line = b'x'
-    while line and wanted not in line:
-        line = shell.stdout.readline()
-    check(line, f'{wanted} is shown')
+    """Reads lines until there is one that has WANTED; returns them."""
+    lines = [b'x']
+    while lines[-1] and wanted not in lines[-1]:
+        lines.append(shell.stdout.readline())
+    check(lines[-1], f'{wanted} is shown')
+    return b''.join(lines)
 
 
 def displays(world):
@@ -1394,7 +1462,7 @@ if __name__ == '__main__':
           feed_beside_change, samples_before_commit, unbounded, feeds_of_all_kinds,
           killed_server, killed_feed, hung_server, cancelled, long_statement, planned_elsewhere, read_live,
           killed_reader, slow_and_dead, display_beside, stopped_keeper, read_as_here, killed_shell,
-          cut_output, clock, back_again, display_before_feed,
+          cut_output, clock, back_again, display_before_feed, displays_of_what_was_lost,
           server_gone, displays, stopped_shell, hostile, records, half_messages, others, group,
           many_shells, restarted, second_server, full_disk, full_disk_and_file,
           network, interactive])

@@ -260,6 +260,7 @@ enum base_status session_advance(struct tql_session *session, struct session_rel
   if (rows.count > 0) relation->pending_changed = true;
   net_chronon before = relation->checkpoint;
   relation->checkpoint = checkpoint;
+  session_doubt_displays(session, false); /* more is known, also where the network waits */
   enum base_status status = session_note_passed(session, relation, checkpoint);
   if (status == BASE_OK) status = keep_samples(session, relation, &rows);
   if (status == BASE_OK) status = push(session, relation, &rows, events, before, checkpoint);

@@ -151,6 +151,8 @@ static void describe_one(struct tql_session *session, struct session_relation *r
   describe_line(sight, relation, out);
   if (all) describe_contents(session, relation, out);
   if (all) describe_rejected(session, relation, out);
+  if (owner && !session_is_system_name(relation->ng.name))
+    session_describe_losses(session, relation, out);
   if (all) session_describe_filtered(session, relation, out);
   if (all) session_describe_until(session, relation, out);
   if (all) session_describe_age(session, relation, out);

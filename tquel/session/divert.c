@@ -80,6 +80,7 @@ static void note_diverted(struct tql_session *session, const char *where, const 
                           const char *reason) {
   struct session_diverted *counts = counts_of(session, where, name);
   bool first = counts->count == 0;
+  session_doubt_displays_of(session, name);
   if (!is_to_say(counts, 1)) return;
   session_tell_displays(session, name, where, counts->count);
   if (!first)
@@ -93,6 +94,7 @@ static void note_diverted(struct tql_session *session, const char *where, const 
 
 void session_note_lost(struct tql_session *session, const char *relation, uint64_t count) {
   struct session_diverted *counts = counts_of(session, "Lost", relation);
+  session_doubt_displays_of(session, relation);
   if (is_to_say(counts, count > 0 ? count : 1))
     session_tell_displays(session, relation, "Lost", counts->count);
 }

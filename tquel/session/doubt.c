@@ -255,12 +255,10 @@ static void look_through_few(struct tql_session *session) {
   }
 }
 
-/* Finds what is read, and what of it was lost. *RET_AGAIN: that is to be done once more, as a relation that was to be
+/* What was lost of what was found to be read. *RET_AGAIN: that is to be found once more, as a relation that was to be
  * looked through is to be read as it is stored. */
-static enum base_status find_doubts(struct tql_session *session, const struct ng_query *query,
-                                    struct session_relation *relation, bool *ret_again) {
+static enum base_status find_lost(struct tql_session *session, bool *ret_again) {
   enum base_status status = BASE_OK;
-  find_read(session, query, relation);
   for (int which = LOST; which <= REJECTED && status == BASE_OK && session->doubt_count > 0;
        which++)
     status = read_losses(session, (enum which)which);
@@ -281,6 +279,12 @@ static enum base_status find_doubts(struct tql_session *session, const struct ng
   for (size_t i = 0; i < session->relation_count; i++)
     *ret_again |= session->relations[i]->as_stored && session->relations[i]->looked_through;
   return status;
+}
+
+static enum base_status find_doubts(struct tql_session *session, const struct ng_query *query,
+                                    struct session_relation *relation, bool *ret_again) {
+  find_read(session, query, relation);
+  return find_lost(session, ret_again);
 }
 
 enum base_status session_begin_doubts(struct tql_session *session, const struct ng_query *query,
@@ -358,6 +362,34 @@ static void report_through(struct tql_session *session, const struct session_dou
                    base_arena_printf(session->statement_arena,
                                      "ask %s itself, or a view of it, for what is certain", name),
                    "%s is made of what is there of %s: %s between %s", made, name, counts, times);
+}
+
+void session_describe_losses(struct tql_session *session, struct session_relation *relation,
+                             struct base_buffer *out) {
+  bool again, stored = session_is_derived(relation) && !relation->view;
+  enum base_status status;
+  do {
+    forget_doubts(session);
+    add_read(session, relation, true, ++session->walks);
+    add_all_made(session, NULL, relation);
+    status = find_lost(session, &again);
+  } while (status == BASE_OK && again);
+  for (size_t i = 0; i < session->doubt_count && status == BASE_OK; i++) {
+    const struct session_doubt *doubt = &session->doubts[i];
+    struct base_buffer counts = BASE_BUFFER_EMPTY;
+    print_counts(doubt, &counts);
+    base_buffer_printf(out, "lost:       %s: %s between ", doubt->relation->ng.name,
+                       base_buffer_text(&counts));
+    net_time_print(out, session->timeline, doubt->from);
+    base_buffer_puts(out, " and ");
+    net_time_print(out, session->timeline, doubt->to);
+    base_buffer_puts(out, !stored ? "\n"
+                          : doubt->through == NULL
+                              ? "; print heeds it, the table does not\n"
+                              : "; print reads the table, which does not heed it\n");
+    base_buffer_done(&counts);
+  }
+  session_end_doubts(session, false);
 }
 
 static void say_if(struct base_buffer *out, bool is_so, const char *what) {

@@ -268,8 +268,8 @@ static enum base_status execute_print(struct tql_session *session,
   return session_print(session, session_of(session, ng));
 }
 
-enum base_status session_execute(struct tql_session *session,
-                                 const struct tql_statement *statement) {
+static enum base_status execute(struct tql_session *session,
+                                const struct tql_statement *statement) {
   enum base_status status = session_show_summaries(session);
   if (status != BASE_OK) return status;
   switch (statement->kind) {
@@ -314,4 +314,28 @@ enum base_status session_execute(struct tql_session *session,
     default:
       return session_define_integrity(session, statement);
   }
+}
+
+/* May it change tuples? *RET_LOSSES: or say that something was lost, or what to make of it. */
+static bool may_change(const struct tql_statement *statement, bool *ret_losses) {
+  *ret_losses = statement->kind != TQL_S_APPEND || session_is_system_name(statement->name.text);
+  switch (statement->kind) {
+    case TQL_S_APPEND:
+    case TQL_S_COPY:
+    case TQL_S_DELETE:
+    case TQL_S_REPLACE:
+    case TQL_S_MODIFY:
+    case TQL_S_SET:
+      return true;
+    default:
+      return false;
+  }
+}
+
+enum base_status session_execute(struct tql_session *session,
+                                 const struct tql_statement *statement) {
+  bool losses;
+  enum base_status status = execute(session, statement);
+  if (may_change(statement, &losses)) session_doubt_displays(session, losses);
+  return status;
 }

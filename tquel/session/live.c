@@ -203,6 +203,10 @@ struct display_context {
 static void show_on(struct session_display *display, const struct display_context *showing,
                     const struct net_batch *batch) {
   const struct tql_session *session = showing->session;
+  if (display->certain != NULL) {
+    display->news = true;
+    return;
+  }
   if (!session->displays_on && (display->shown || !showing->relation->begins)) return;
   const struct tql_output *output =
       display->seat == session->seats[0] ? session->output : &display->seat->output;

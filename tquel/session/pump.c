@@ -207,8 +207,11 @@ static enum base_status pump_once(struct tql_session *session, bool *ret_idle) {
   enum base_status status = session_begin_group(session);
   if (status == BASE_OK) status = wake_feeds(session);
   if (status == BASE_CANCEL) session_take_back(session); /* a network that is half built */
+  if (status == BASE_OK) session->check_shown(session);
   if (status == BASE_OK) status = read_feeds(session, ret_idle);
   if (status == BASE_OK) status = session_pace_turn(session);
+  if (!tql_session_goes_on(session)) session->shown_due = 0; /* all that there is */
+  if (status == BASE_OK) session->show_certain(session);
   if (status == BASE_OK && (group_is_due(session) || !tql_session_goes_on(session)))
     status = session_commit_group(session);
   if (status == BASE_OK) status = session_fold_some(session);
@@ -334,9 +337,12 @@ static enum base_status take_turn(struct tql_session *session) {
   enum base_status status = BASE_OK;
   session_find_asked_for(session);
   if (network_is_due(session)) status = make_network(session);
+  if (status == BASE_OK) session->check_shown(session); /* before feeds go on, and sources */
   if (status == BASE_OK && !session_is_resting(session)) status = read_feeds(session, &idle);
+  if (status == BASE_OK) session->check_shown(session);
   if (status == BASE_OK) status = session_sources_advance(session);
   if (status == BASE_OK) status = session_pace_turn(session);
+  if (status == BASE_OK) session->show_certain(session);
   if (status == BASE_OK) session_tell_sensors(session);
   if (status == BASE_OK) session_tell_triggers(session);
   if (status == BASE_OK && group_is_due(session)) status = session_commit_group(session);
@@ -375,6 +381,8 @@ int64_t tql_session_due(struct tql_session *session) {
   if (session_steady_due(session, now) < due) due = session_steady_due(session, now);
   if (session_upkeep_due(session, now) < due) due = session_upkeep_due(session, now);
   if (session_age_due(session, now) < due) due = session_age_due(session, now);
+  if (session_shown_due(session) < INT64_MAX && session_shown_due(session) - now < due)
+    due = session_shown_due(session) - now;
   if (session->asks_changed || session->control_held) due = 0;
   if (due < session->retry_at - now)
     due = session->retry_at - now; /* a full disk is not asked at once */

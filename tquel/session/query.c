@@ -283,10 +283,8 @@ enum base_status session_run_once(struct tql_session *session, const struct ng_q
   return status == BASE_OK ? session_run_query(session, query, ret, NULL, NULL) : status;
 }
 
-/* What losses leave uncertain may last beyond all that is known by now; then results of it are final later than the
- * others, and are not there, nor what waits behind them. */
-static void report_not_final(struct tql_session *session, const struct ng_query *query,
-                             struct session_relation *relation, const struct tql_rows *rows) {
+void session_report_not_final(struct tql_session *session, const struct ng_query *query,
+                              struct session_relation *relation, const struct tql_rows *rows) {
   if (!session_is_in_doubt(session)) return;
   if (query == NULL && !session_is_looked_through(relation)) return;
   if (rows->checkpoint >= (query != NULL ? session_reads_until(session, query)
@@ -320,7 +318,7 @@ static enum base_status show_once(struct tql_session *session, const struct ng_q
   } else if (!session_is_beyond(session, query)) {
     status = session_run_once(session, query, rows);
   }
-  if (status == BASE_OK) report_not_final(session, query, relation, rows);
+  if (status == BASE_OK) session_report_not_final(session, query, relation, rows);
   session_use_kept(session, false);
   if (status == BASE_OK) session_note_doubted(session, query, relation, &rows->rows);
   if (status == BASE_OK) status = st_version(session->database, &after);

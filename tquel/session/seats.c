@@ -107,11 +107,18 @@ void session_add_display(struct tql_session *session, const struct session_relat
   struct session_display *display = base_xcalloc(1, sizeof *display);
   display->seat = session->seat;
   display->name = base_xstrdup(relation->ng.name);
+  display->fresh = display->unchecked = true;
   base_grow(&session->displays, &session->display_capacity, session->display_count + 1,
             sizeof *session->displays);
   session->displays[session->display_count++] = display;
   session->asks_changed = true;
   if (!session_has_displays_sink(session, relation)) session_drop_live(session);
+}
+
+static void shown_free(struct session_shown *shown) {
+  if (shown == NULL) return;
+  free(shown->rows);
+  free(shown);
 }
 
 void session_sweep_displays(struct tql_session *session) {
@@ -122,6 +129,7 @@ void session_sweep_displays(struct tql_session *session) {
       session->displays[kept++] = display;
       continue;
     }
+    shown_free(display->certain);
     free((char *)display->name);
     free(display);
   }
@@ -185,13 +193,61 @@ void session_end_displays(struct tql_session *session, const char *relation) {
   }
 }
 
-static bool lacks(struct tql_session *session, const struct session_display *display,
-                  const char *relation) {
+static bool display_lacks(struct tql_session *session, const struct session_display *display,
+                          const char *relation) {
   const struct session_relation *shown = session_find(session, display->name);
   const struct session_relation *input = session_find(session, relation);
   if (shown == NULL || session_is_system_name(display->name)) return false;
   if (relation[0] == '\0') return true;
   return input != NULL && (input == shown || session_depends(session, shown, input));
+}
+
+bool session_may_matter(struct tql_session *session, struct session_relation *relation,
+                        uint64_t walk) {
+  if (relation == NULL || !session_visit(relation, walk)) return false;
+  if (!session_is_derived(relation))
+    return relation->kind == ST_TRACED || relation->kind == ST_SAMPLED;
+  const struct ng_query *query = session_query(session, relation);
+  if (query == NULL || query->losses_ignored) return false;
+  bool may = query->aggregate_count > 0 || query->sequence != NG_SEQUENCE_FULL;
+  for (size_t i = 0; i < relation->input_count && !may; i++)
+    may = session_may_matter(session, session_find(session, relation->inputs[i]), walk);
+  return may;
+}
+
+/* Does DISPLAY show what is certain, or will it when something is lost? */
+static bool shows_certain(struct tql_session *session, const struct session_display *display) {
+  if (display->certain != NULL) return true;
+  return !display->as_is && !display->seat->settings.losses_ignored &&
+         session_may_matter(session, session_find(session, display->name), ++session->walks);
+}
+
+int64_t session_shown_due(const struct tql_session *session) {
+  for (size_t i = 0; i < session->display_count; i++) {
+    const struct session_display *display = session->displays[i];
+    if (display->seat == NULL) continue;
+    if (display->unchecked) return 0;
+    if (display->certain != NULL && display->news) return session->shown_due;
+  }
+  return INT64_MAX;
+}
+
+void session_doubt_displays_of(struct tql_session *session, const char *relation) {
+  for (size_t i = 0; i < session->display_count; i++) {
+    struct session_display *display = session->displays[i];
+    if (display->seat == NULL || display->as_is || display->unchecked) continue;
+    if (display->certain != NULL)
+      display->news = true;
+    else
+      display->unchecked = display_lacks(session, display, relation);
+  }
+}
+
+void session_doubt_displays(struct tql_session *session, bool losses) {
+  for (size_t i = 0; i < session->display_count; i++) {
+    session->displays[i]->news = true;
+    session->displays[i]->unchecked |= losses;
+  }
 }
 
 void session_tell_displays(struct tql_session *session, const char *relation, const char *where,
@@ -200,7 +256,7 @@ void session_tell_displays(struct tql_session *session, const char *relation, co
     struct session_display *display = session->displays[i];
     struct tql_seat *seat = display->seat;
     if (seat == NULL || seat == session->seat || seat->output.live_lacks == NULL) continue;
-    if (!lacks(session, display, relation)) continue;
+    if (shows_certain(session, display) || !display_lacks(session, display, relation)) continue;
     struct base_diag_sink diags;
     base_diag_sink_init(&diags);
     struct base_diag *diag = base_report_hint(

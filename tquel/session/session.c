@@ -12,6 +12,8 @@
 enum base_status tql_session_open(const struct tql_session_options *options,
                                   struct base_diag_sink *diags, struct tql_session **ret) {
   struct tql_session *session = base_xcalloc(1, sizeof *session);
+  session->check_shown = session_check_shown;
+  session->show_certain = session_show_certain;
   session->options = *options;
   session->memory_usual = base_memory_of_machine() / 2;
   session->diags = diags;

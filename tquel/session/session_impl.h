@@ -163,10 +163,29 @@ struct session_diverted {
 };
 
 /* Lives as long as the live network that shows it. */
+struct shown_row {
+  uint64_t identity; /* of start and domains */
+  uint64_t whole;    /* of all */
+  net_chronon stop_lo,
+      stop_hi; /* of one that was open when it was shown, from its start on; of an event, its time */
+  bool definite;
+};
+struct session_shown {
+  struct shown_row *rows; /* in the order of identity and whole */
+  size_t count;
+  uint64_t said;            /* a hash of what was said of losses */
+  uint64_t changes, say_at; /* how often that changed; when it is said next */
+};
+
 struct session_display {
   struct tql_seat *seat; /* NULL: it has ended */
   const char *name;
-  bool shown; /* a row of it has been */
+  bool shown;     /* a row of it has been */
+  bool fresh;     /* it has begun, and what was lost was not looked for yet */
+  bool unchecked; /* nor since more was lost */
+  bool as_is;     /* it shows what is there, as what is certain could not be found */
+  bool news;      /* for CERTAIN: there is more to show */
+  struct session_shown *certain; /* what it has shown, since something was lost (shown.c); NULL: rows as they come */
 };
 
 /* Results of views that stand for them (kept.c). */
@@ -309,6 +328,9 @@ struct tql_session {
   unsigned origin_depth;      /* 0: none goes on */
   void (*mark_strings)(void *context, struct base_strings *strings); /* of others; may be NULL */
   void *mark_context;
+  void (*check_shown)(struct tql_session *session);  /* shown.c */
+  void (*show_certain)(struct tql_session *session);
+  int64_t shown_due; /* nothing is looked at before; monotonic ns */
   bool displays_on;  /* not while the live network replays */
   bool asks_changed; /* who asks for announced relations, perhaps, since sensors were told */
   struct session_diverted *diverted;
@@ -449,6 +471,23 @@ void session_end_displays(struct tql_session *session, const char *relation);
 /* COUNT records of RELATION ("": of any) are in WHERE by now: for the displays of others, of it and what it makes. */
 void session_tell_displays(struct tql_session *session, const char *relation, const char *where,
                            uint64_t count);
+/* Something of RELATION was lost just now. */
+void session_doubt_displays_of(struct tql_session *session, const char *relation);
+/* Tuples may be other than they were; LOSSES: so may what was lost, or what displays make of that. */
+void session_doubt_displays(struct tql_session *session, bool losses);
+/* Can a loss make tuples of RELATION uncertain that are there? Those of events are what they are. */
+bool session_may_matter(struct tql_session *session, struct session_relation *relation,
+                        uint64_t walk);
+/* When session->show_certain is to be called next; INT64_MAX: there is nothing to show. */
+int64_t session_shown_due(const struct tql_session *session);
+
+/* --- shown.c: displays of what records were lost of; called by way of the session, so that it may use all */
+
+/* Before checkpoints go on: looks which displays show what is certain from now on. */
+void session_check_shown(struct tql_session *session);
+/* Those that do show what is new. */
+void session_show_certain(struct tql_session *session);
+
 /* Refuses what the seat may not do, whatever its user is permitted. */
 enum base_status session_check_seat(struct tql_session *session,
                                     const struct tql_statement *statement) BASE_MUST_USE;
@@ -612,6 +651,9 @@ enum base_status session_say_filtered(struct tql_session *session, const struct 
 enum base_status session_find_whole(struct tql_session *session) BASE_MUST_USE;
 void session_describe_filtered(struct tql_session *session, const struct session_relation *relation,
                                struct base_buffer *out);
+/* What was lost of RELATION, or of what it is made of. */
+void session_describe_losses(struct tql_session *session, struct session_relation *relation,
+                             struct base_buffer *out);
 /* Of each report; the caller frees it. */
 uint64_t *session_count_filtered(struct tql_session *session,
                                  const struct tql_sensor_report *reports, size_t report_count);
@@ -726,6 +768,10 @@ enum base_status session_pace_catch_up(struct tql_session *session, const struct
 /* Up to when all is known that QUERY reads; of RELATION, or of what it is looked through for. */
 net_chronon session_reads_until(struct tql_session *session, const struct ng_query *query);
 net_chronon session_known_until(struct tql_session *session, struct session_relation *relation);
+/* What losses leave uncertain may last beyond all that is known by now; then results of it are final later than the
+ * others, and are not there, nor what waits behind them: says so of ROWS. */
+void session_report_not_final(struct tql_session *session, const struct ng_query *query,
+                              struct session_relation *relation, const struct tql_rows *rows);
 /* Is QUERY's result at a time from which on not all is known that it reads? Then nothing of it is final, whatever is
  * computed. */
 bool session_is_beyond(struct tql_session *session, const struct ng_query *query);
