@@ -209,6 +209,7 @@ bool session_may_matter(struct tql_session *session, struct session_relation *re
     return relation->kind == ST_TRACED || relation->kind == ST_SAMPLED;
   const struct ng_query *query = session_query(session, relation);
   if (query == NULL || query->losses_ignored) return false;
+  if (query->summary) return false; /* its rows come and go anyhow */
   bool may = query->aggregate_count > 0 || query->sequence != NG_SEQUENCE_FULL;
   for (size_t i = 0; i < relation->input_count && !may; i++)
     may = session_may_matter(session, session_find(session, relation->inputs[i]), walk);
