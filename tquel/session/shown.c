@@ -11,7 +11,7 @@
  * as if it were not.
  *
  * To look anew takes as long as print does. So that other things go on it is done a tenth of the time, and where it takes
- * longer than a second, or fails, the display says so and goes on with what is there.
+ * longer than a second, or fails, or has more rows than 10,000, the display says so and goes on with what is there.
  *
  * What has been shown is kept as a hash of each row, in the order of these.                               */
 #include <stdlib.h>
@@ -23,7 +23,9 @@
 #include "tquel/session/session_impl.h"
 
 #define LOOK_NS INT64_C(1000000000) /* that looking anew may take */
-#define REST    9                   /* times as long as it took nothing is looked at */
+#define ROWS_MAX \
+  10000        /* of what is looked at: what follows endless records stays in bounded memory */
+#define REST 9 /* times as long as it took nothing is looked at */
 
 static void forget(struct session_display *display) {
   free(display->certain->rows);
@@ -276,13 +278,14 @@ static void show_looked(struct tql_session *session, struct session_display *dis
   free(before.rows);
 }
 
-/* DISPLAY shows the network's rows again: those first that have come meanwhile. */
-static void end(struct tql_session *session, struct session_display *display) {
+/* DISPLAY shows the network's rows again: those first that have come meanwhile, unless SHOWN, all have been. */
+static void end(struct tql_session *session, struct session_display *display, bool shown) {
   struct base_diag_sink diags;
   struct looking looking;
   bool excess;
   base_diag_sink_init(&diags);
-  if (look_at(session, display, true, &diags, &looking, &excess) == BASE_OK) {
+  looking.made = false;
+  if (!shown && look_at(session, display, true, &diags, &looking, &excess) == BASE_OK) {
     struct shown_row *rows = shown_rows_of(session, &looking.rows);
     show_news(session, display, &looking.rows, rows);
     free(rows);
@@ -301,6 +304,15 @@ static void give_up(struct tql_session *session, struct session_display *display
                          display->name, reason));
 }
 
+/* Has DISPLAY's table more rows than are looked at? Of what is no table it turns out. */
+static bool is_large(struct tql_session *session, const struct session_display *display) {
+  const struct session_relation *relation = session_find(session, display->name);
+  int64_t count = 0;
+  return relation != NULL && !relation->view &&
+         st_count(session->database, relation->ng.name, &count) == BASE_OK && count > ROWS_MAX;
+}
+
+static const char *const TOO_LARGE = "it has more than 10000 tuples";
 static const char *const TOO_LONG = "to find what is certain takes too long";
 
 static void look_anew(struct tql_session *session, struct session_display *display) {
@@ -309,12 +321,15 @@ static void look_anew(struct tql_session *session, struct session_display *displ
   bool excess;
   base_diag_sink_init(&diags);
   int64_t began = base_env_monotonic();
+  bool large = is_large(session, display);
   enum base_status status = look_at(session, display, false, &diags, &looking, &excess);
+  large |= status == BASE_OK && looking.rows.rows.count > ROWS_MAX;
   if (status == BASE_OK)
     show_looked(session, display, &looking.rows, &diags);
   else if (status != BASE_CANCEL || excess)
     give_up(session, display, excess ? TOO_LONG : "what is certain cannot be found");
-  if (display->as_is) end(session, display);
+  if (large && !display->as_is) give_up(session, display, TOO_LARGE); /* all is shown, so far */
+  if (display->as_is) end(session, display, large && status == BASE_OK);
   display->news = status == BASE_CANCEL && !excess; /* somebody has interrupted */
   if (looking.made) tql_rows_done(&looking.rows);
   base_diag_sink_done(&diags);
@@ -330,6 +345,10 @@ static void begin(struct tql_session *session, struct session_display *display) 
   struct base_diag_sink diags;
   struct looking looking;
   bool excess;
+  if (is_large(session, display)) {
+    give_up(session, display, TOO_LARGE);
+    return;
+  }
   base_diag_sink_init(&diags);
   display->certain = base_xcalloc(1, sizeof *display->certain);
   display->news = true;
@@ -365,7 +384,7 @@ void session_check_shown(struct tql_session *session) {
     bool in_doubt = is_in_doubt(session, display);
     display->unchecked = false;
     if (in_doubt && display->certain == NULL && !display->as_is) begin(session, display);
-    if (!in_doubt && display->certain != NULL) end(session, display);
+    if (!in_doubt && display->certain != NULL) end(session, display, false);
     display->fresh = false;
   }
 }
@@ -376,6 +395,7 @@ void session_show_certain(struct tql_session *session) {
     struct session_display *display = session->displays[i];
     if (display->seat == NULL || display->certain == NULL || !display->news) continue;
     if (session_find(session, display->name) == NULL) continue; /* it was destroyed */
-    if (base_env_monotonic() >= session->shown_due) look_anew(session, display);
+    if (base_env_monotonic() >= session->shown_due || is_large(session, display))
+      look_anew(session, display);
   }
 }
