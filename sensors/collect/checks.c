@@ -98,20 +98,25 @@ static int64_t bound_of_program(struct sn_program *program, int64_t now, int64_t
   if (program->enabled) program->enabled_at = monotonic;
   program->lost_known = false;
   bool rests = monotonic - program->enabled_at > monitor->options.patience_ns;
-  if (program->complete && rests) return least;
-  program->complete = program->lost_known = true;
+  if (program->complete && rests && program->lost == program->lost_said) return least;
+  program->complete = sn_program_ready(program);
+  program->lost_known = true;
   program->lost = 0;
   for (size_t i = 0; i < sn_peer_pipes(program->peer) && i < program->intake_count; i++) {
     int64_t bound = bound_of(program, i, now, monotonic);
     if (bound < least) least = bound;
   }
+  program->lost += sn_overload_passed_all(program);
   return least;
 }
 
 /* Says what PROGRAM has lost, if that is more than was said; up to when all of it is said otherwise. */
 static int64_t bound_of_losses(struct sn_program *program, int64_t now, int64_t monotonic) {
-  if (program->state == SN_ENDED || !program->lost_known || !sn_program_ready(program))
-    return INT64_MAX;
+  if (program->state == SN_ENDED || !program->lost_known) return INT64_MAX;
+  if (!sn_program_ready(program)) { /* of which relation it was is not known yet */
+    bool any = program->overload.any || program->lost > program->lost_said;
+    return any && program->state == SN_RUNNING ? program->losses_at : INT64_MAX;
+  }
   if (program->lost == program->lost_said && !program->unsent) {
     if (program->losses_at < now) program->losses_at = now;
     return INT64_MAX;

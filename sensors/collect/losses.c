@@ -19,6 +19,7 @@ static const char *const causes[SN_CAUSES] = {
     [SN_NESTED] = "nested",   [SN_OVERSIZE] = "oversize",
     [SN_TORN] = "torn",       [SN_ABANDONED] = "abandoned",
     [SN_CORRUPT] = "corrupt", [SN_UNSENT] = "buffer",
+    [SN_SAMPLED] = "sampled",
 };
 
 static const char *const reasons[SN_CAUSES] = {
@@ -30,6 +31,7 @@ static const char *const reasons[SN_CAUSES] = {
     [SN_ABANDONED] = "it was left in a ring",
     [SN_CORRUPT] = "it made no sense",
     [SN_UNSENT] = "the server was away, and the buffer full",
+    [SN_SAMPLED] = "the sensor is sampled, as it makes more than can be taken",
 };
 
 /* false: there is no room; it is said another time. */
@@ -54,6 +56,7 @@ static void warn(const struct sn_program *program, const struct sn_part *part, c
   const struct sn_monitor_options *options = &program->monitor->options;
   uint64_t power = 1;
   while (power <= (total - more) && power <= UINT64_MAX / 10) power *= 10;
+  if (cause == SN_SAMPLED) return; /* that was told when it began (overload.c) */
   if (program->own || options->tell == NULL || total < power) return;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_buffer_printf(&text, "%s: %" PRIu64 " record%s of %s lost: %s", part->name->text, total,
@@ -65,22 +68,35 @@ static void warn(const struct sn_program *program, const struct sn_part *part, c
   base_buffer_done(&text);
 }
 
-/* What the event has lost by CAUSE since the process began. */
-static uint64_t lost_by(const struct sn_tally *tally, unsigned cause) {
-  if (cause < SN_COUNTED) return tally->lost[cause];
-  return cause == SN_UNSENT ? tally->unsent : 0;
+/* What has become of the records of an event since its process began. */
+struct fate {
+  struct sn_tally tally;
+  uint64_t passed;
+};
+
+static bool look_at(const struct sn_program *program, const struct sn_part *part, uint32_t e,
+                    struct fate *ret) {
+  ret->passed = sn_overload_passed(program, part, e);
+  return sn_peer_tally(program->peer, part->index, e, &ret->tally);
 }
 
-static bool poll_event(struct sn_program *program, struct sn_part *part, uint32_t e, int64_t now) {
+/* Lost by CAUSE. */
+static uint64_t lost_by(const struct fate *fate, unsigned cause) {
+  if (cause < SN_COUNTED) return fate->tally.lost[cause];
+  return cause == SN_UNSENT ? fate->tally.unsent : cause == SN_SAMPLED ? fate->passed : 0;
+}
+
+static bool poll_event(struct sn_program *program, struct sn_part *part, uint32_t e) {
   struct sn_part_event *event = &part->events[e];
-  struct sn_tally tally;
+  struct fate fate;
   if (event->received != 0 || event->unsent != 0) {
     sn_peer_tally_add(program->peer, part->index, e, event->received, event->unsent);
     event->received = event->unsent = 0;
   }
-  if (!sn_peer_tally(program->peer, part->index, e, &tally)) return true;
+  if (!look_at(program, part, e, &fate)) return true;
+  int64_t now = sn_monitor_time(program->monitor); /* all that is counted was lost before */
   for (unsigned cause = 0; cause < SN_CAUSES; cause++) {
-    uint64_t lost = lost_by(&tally, cause);
+    uint64_t lost = lost_by(&fate, cause);
     uint64_t total = lost > event->base[cause] ? lost - event->base[cause] : 0;
     if (total <= event->said[cause]) continue;
     if (!say(program, part, part->known->events[e].event->name, cause, total,
@@ -96,13 +112,13 @@ static bool poll_event(struct sn_program *program, struct sn_part *part, uint32_
 bool sn_totals_of(const struct sn_program *program, const struct sn_part *part, uint32_t event,
                   struct sn_totals *ret_totals) {
   const struct sn_part_event *state = &part->events[event];
-  struct sn_tally tally;
-  if (!sn_peer_tally(program->peer, part->index, event, &tally)) return false;
-  tally.received += state->received; /* as yet in no tally */
-  tally.unsent += state->unsent;
+  struct fate fate;
+  if (!look_at(program, part, event, &fate)) return false;
+  fate.tally.received += state->received; /* as yet in no tally */
+  fate.tally.unsent += state->unsent;
   *ret_totals = (struct sn_totals){.escaped = state->escaped};
-  for (unsigned cause = 0; cause < SN_CAUSES; cause++) ret_totals->lost += lost_by(&tally, cause);
-  ret_totals->records = tally.received + ret_totals->lost;
+  for (unsigned cause = 0; cause < SN_CAUSES; cause++) ret_totals->lost += lost_by(&fate, cause);
+  ret_totals->records = fate.tally.received + ret_totals->lost;
   return true;
 }
 
@@ -121,7 +137,8 @@ bool sn_totals_of_object(const struct sn_program *program, const struct sn_part 
 }
 
 bool sn_losses_poll(struct sn_program *program) {
-  int64_t now = sn_monitor_time(program->monitor);
+  int64_t now =
+      sn_monitor_time(program->monitor); /* what is lost from here on may be said next time */
   bool all = true;
   if (program->state == SN_ENDED || !sn_program_ready(program)) return true;
   for (size_t i = 0; i < program->part_count; i++) {
@@ -130,7 +147,7 @@ bool sn_losses_poll(struct sn_program *program) {
     uint32_t events = part->event_count;
     if (events > part->known->event_count) events = part->known->event_count;
     for (uint32_t e = 1; e < events; e++) {
-      if (part->known->events[e].event != NULL) all &= poll_event(program, part, e, now);
+      if (part->known->events[e].event != NULL) all &= poll_event(program, part, e);
     }
   }
   if (all) program->losses_at = now;
@@ -243,6 +260,11 @@ static void cell_state(struct base_buffer *cells, const struct sn_part *part, ui
   char text[32];
   if (known->event->assume_enabled && part->listening) {
     cell(cells, "always");
+  } else if (event->thinning.on) {
+    struct base_buffer sampled = BASE_BUFFER_EMPTY;
+    sn_overload_print(&sampled, event);
+    cell(cells, sampled.data);
+    base_buffer_done(&sampled);
   } else if (event->want != 0) {
     cell(cells, "on");
   } else if (event->objects > 0) {
@@ -397,12 +419,12 @@ static bool has_changed(const struct sn_program *program) {
     const struct sn_part *part = &program->parts[i];
     for (uint32_t e = 1; part->name != NULL && e < part->event_count; e++) {
       const struct sn_part_event *event = &part->events[e];
-      struct sn_tally tally;
+      struct fate fate;
       if (event->want != event->reported_want || event->reported_rate != 0) return true;
-      if (!sn_peer_tally(program->peer, part->index, e, &tally)) continue;
+      if (!look_at(program, part, e, &fate)) continue;
       uint64_t lost = 0;
-      for (unsigned cause = 0; cause < SN_CAUSES; cause++) lost += lost_by(&tally, cause);
-      if (tally.received + lost != event->reported_generated) return true;
+      for (unsigned cause = 0; cause < SN_CAUSES; cause++) lost += lost_by(&fate, cause);
+      if (fate.tally.received + lost != event->reported_generated) return true;
     }
   }
   return program->reported_at == 0 || program->report_wanted;

@@ -217,6 +217,7 @@ static int64_t turn(struct sn_monitor *monitor, short events) {
   sn_programs_follow(monitor);
   sn_accountant_turn(monitor, DRAIN_NS, &more);
   pace(monitor);
+  if (!monitor->stopping) sn_overload_turn(monitor);
   sn_programs_end(monitor);
   if (!monitor->stopping) sn_programs_tell(monitor);
   if (!monitor->stopping) sn_system_turn(monitor);

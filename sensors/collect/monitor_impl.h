@@ -13,6 +13,8 @@
  *     accountant.c    rings to messages
  *     checks.c        checkpoints
  *     losses.c        what is lost; reports
+ *     overload.c      which sensors are sampled, as they make more than can be taken
+ *     thinning.c      what has become of their records
  *     receptacles.c   what is counted, by hand; what receptacles hold
  *     uplink.c        the server: what it says, and what it is told
  *     self.c          the monitor's own sensors
@@ -89,9 +91,11 @@ struct sn_interest {
   size_t filter_count, filtered;
   uint64_t filter_changes;
   uint64_t narrowings; /* how often what had been asked for may have been no more */
-  bool described; /* we have said what the relation is: others wait for our promises */
+  bool described;      /* we have said what the relation is: others wait for our promises */
   bool counted,
       counted_before; /* somebody wants it to be counted; he said so over an earlier connection */
+  bool sampled_in_overload,
+      sampled_before; /* who asks for it permits that its sensors are sampled; as COUNTED_BEFORE */
   bool sampled;       /* some description makes a sampled relation of it */
   uint32_t number;    /* of the relation, as the server knows it; 0: not mentioned as yet */
   int64_t checked;    /* nothing of it from before this follows, as the server was told */
@@ -250,7 +254,7 @@ struct sn_entity {
   uint32_t taken_count, alone_count;
   struct sn_alone *alone;
   struct sn_told told; /* SensorObject has a tuple of it */
-  bool gone; /* it was not seen: it ends when what it left has been read */
+  bool gone;           /* it was not seen: it ends when what it left has been read */
   uint64_t gone_turn;
 };
 
@@ -287,11 +291,26 @@ void sn_entities_free(struct sn_program *program);
 
 /* --- programs.c */
 
+/* A sensor of which not every record is taken (overload.c). */
+struct sn_thinning {
+  bool on;
+  int64_t since;                   /* realtime: when that began last; 0: it never did */
+  int64_t every, due;              /* ns; monotonic: when records are allowed again */
+  unsigned relieved;               /* allowances without pressure since EVERY changed */
+  uint64_t passed, seen;           /* over, generated: as of the last look */
+  int64_t passed_at;               /* monotonic: of the last look that found more of them */
+  uint32_t share;                  /* in thousandths of what was generated; SN_SHARE_UNKNOWN */
+  int64_t share_at;                /* monotonic: ... since then */
+  uint64_t share_of, share_passed; /* generated, passed over until then */
+};
+#define SN_SHARE_UNKNOWN UINT32_MAX
+
 struct sn_part_event {
   uint8_t want;    /* how the switch of the process stands */
   bool reported;   /* it has opened a period, of whatever key, and nothing has ended all of them */
   bool taken_over; /* it may have: by a collector before us */
-  uint64_t reported_as_of; /* ... so many narrowings of what is asked for, when it opened the first of them */
+  uint64_t
+      reported_as_of; /* ... so many narrowings of what is asked for, when it opened the first of them */
   uint32_t objects_on;            /* the last scan that saw it on for an object */
   uint32_t objects, objects_seen; /* that it is on for: as of the last scan, of the one that runs */
   int64_t last_at;                /* time of its last record */
@@ -312,6 +331,7 @@ struct sn_part_event {
   uint64_t reported_generated, reported_lost, reported_rate; /* of the last report */
   uint8_t reported_want;
   struct sn_told told, told_on; /* SensorEvent, SensorOn have tuples of it */
+  struct sn_thinning thinning;
 };
 
 /* A module of a program. */
@@ -382,6 +402,13 @@ struct sn_program {
   int64_t reported_at; /* monotonic */
   bool report_wanted;  /* its switches have changed */
   struct base_usage usage;
+  struct {
+    int64_t look_at; /* monotonic */
+    uint64_t full;   /* records lost as rings were full, as of the last look */
+    unsigned looks;  /* in a row that found more of them */
+    uint32_t count;  /* events that are sampled */
+    bool any;        /* some were, perhaps */
+  } overload;
   /* the scan that brings its switches in line with the watches */
   bool scan_wanted, scanning, objects_wanted;
   uint32_t scan;             /* number */
@@ -553,6 +580,23 @@ bool sn_totals_of(const struct sn_program *program, const struct sn_part *part, 
 bool sn_totals_of_object(const struct sn_program *program, const struct sn_part *part,
                          uint32_t event, const struct sn_object_view *object,
                          struct sn_entity *entity, struct sn_totals *ret_totals);
+
+/* --- thinning.c */
+
+/* Can what is passed over be counted of the event? */
+bool sn_overload_counts(const struct sn_event_description *event);
+/* Records of the event, of all of the program's, that were passed over since the process began. */
+uint64_t sn_overload_passed(const struct sn_program *program, const struct sn_part *part,
+                            uint32_t event);
+uint64_t sn_overload_passed_all(const struct sn_program *program);
+/* What stands in a switch beside SN_TRACE. */
+unsigned sn_overload_mode(const struct sn_part_event *state);
+/* Appends since when it is sampled, and how much of it. */
+void sn_overload_print(struct base_buffer *out, const struct sn_part_event *state);
+
+/* --- overload.c */
+
+void sn_overload_turn(struct sn_monitor *monitor);
 
 /* --- receptacles.c */
 

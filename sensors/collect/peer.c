@@ -555,7 +555,7 @@ static struct sn_receptacle *process_receptacle(const struct sn_peer *peer, uint
 }
 
 static uint32_t word_of(const struct sn_peer *peer, unsigned modes) {
-  modes &= SN_MODES;
+  modes &= SN_MODES | SN_THINNED;
   if (modes == SN_ONCE || (modes & (SN_TRACE | SN_ONCE)) == SN_ONCE) modes &= ~(unsigned)SN_ONCE;
   if (modes & SN_TRACE) modes |= SN_MEASURE;
   return modes != 0 ? peer->generation << SN_GENERATION_SHIFT | modes : 0;
@@ -621,7 +621,27 @@ unsigned sn_peer_object_switched(const struct sn_peer *peer, const struct sn_obj
   if (receptacle == NULL || event >= object->switches) return 0;
   uint32_t word = __atomic_load_n(&sn_switches(receptacle)[event], __ATOMIC_ACQUIRE);
   if (word >> SN_GENERATION_SHIFT != peer->generation) return 0;
-  return word & SN_MODES & ~counted(peer, object->module, event);
+  return word & (SN_MODES | SN_THINNED) & ~counted(peer, object->module, event);
+}
+
+/* --- not every record */
+
+bool sn_peer_can_thin(const struct sn_peer *peer) {
+  return (sn_peer_header(peer)->able & SN_CAN_THIN) != 0;
+}
+
+void sn_peer_allow(struct sn_peer *peer, uint32_t module, uint32_t event, uint32_t records) {
+  struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
+  if (receptacle == NULL) return;
+  uint32_t *asked = sn_asked(receptacle, peer->modules[module].switches);
+  __atomic_store_n(&asked[event], records, __ATOMIC_RELEASE);
+}
+
+uint64_t sn_peer_passed_over(const struct sn_peer *peer, uint32_t module, uint32_t event) {
+  const struct sn_receptacle *receptacle = process_receptacle(peer, module, event);
+  if (receptacle == NULL) return 0;
+  uint32_t switches = peer->modules[module].switches;
+  return __atomic_load_n(&sn_entries(receptacle, switches, true)[event].rounds, __ATOMIC_ACQUIRE);
 }
 
 /* --- counting */
@@ -635,7 +655,7 @@ static uint32_t change_counts(const struct sn_peer *peer, uint32_t *place, unsig
   uint32_t before = __atomic_load_n(place, __ATOMIC_SEQ_CST), word;
   do {
     bool ours = before >> SN_GENERATION_SHIFT == peer->generation;
-    uint32_t modes = ours ? before & (SN_MODES | SN_MEASURE) & ~(uint32_t)COUNTS : 0;
+    uint32_t modes = ours ? before & (SN_MODES | SN_MEASURE | SN_THINNED) & ~(uint32_t)COUNTS : 0;
     modes |= counted_now;
     word = modes != 0 ? peer->generation << SN_GENERATION_SHIFT | modes : 0;
   } while (word != before && !__atomic_compare_exchange_n(place, &before, word, false,

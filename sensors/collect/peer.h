@@ -132,7 +132,7 @@ bool sn_peer_objects_slice(const struct sn_peer *peer, struct sn_object_place *p
 bool sn_peer_switch(struct sn_peer *peer, uint32_t module, uint32_t event, unsigned modes);
 bool sn_peer_switch_object(struct sn_peer *peer, const struct sn_object_view *object,
                            uint32_t event, unsigned modes);
-/* How it stands: the modes. */
+/* How it stands: the modes; of an object with SN_THINNED, which is left when it has made its record. */
 unsigned sn_peer_switched(const struct sn_peer *peer, uint32_t module, uint32_t event);
 /* Whether the object of EPOCH is still at OFFSET. */
 bool sn_peer_object_is(const struct sn_peer *peer, uint64_t offset, uint32_t epoch);
@@ -153,6 +153,13 @@ void sn_peer_count_object(struct sn_peer *peer, const struct sn_object_view *obj
 bool sn_peer_is_asked(const struct sn_peer *peer, uint32_t module, uint32_t event);
 /* Asks for a round of a sampled event. */
 bool sn_peer_ask(struct sn_peer *peer, uint32_t module, uint32_t event);
+
+/* SN_THINNED, beside SN_TRACE, is for traced events that are no periods. Does the program know it? */
+bool sn_peer_can_thin(const struct sn_peer *peer);
+/* The process may make so many records more of such an event whose sensors ask its receptacle. */
+void sn_peer_allow(struct sn_peer *peer, uint32_t module, uint32_t event, uint32_t records);
+/* How many of such an event, of objects, too, were passed over since the process began. They are in no account. */
+uint64_t sn_peer_passed_over(const struct sn_peer *peer, uint32_t module, uint32_t event);
 
 struct sn_entry_view {
   uint64_t missed, count, rounds;

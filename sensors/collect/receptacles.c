@@ -50,15 +50,30 @@ static void count(struct sn_monitor *monitor, const char *relation, bool on) {
   sn_switching_want(monitor);
 }
 
+/* What is to become of the records of RELATION when they are more than can be taken. false: it makes no sense. */
+static bool permit(struct sn_monitor *monitor, const char *relation, struct sn_string value) {
+  bool sampled = sn_string_is(value, "sampled");
+  if (*relation == '\0' || (!sampled && !sn_string_is(value, "lose"))) return false;
+  (void)sn_interest_of(monitor, relation);
+  for (struct sn_interest *each = monitor->interests; each != NULL; each = each->next) {
+    if (!sn_relation_means(relation, each->relation)) continue;
+    each->sampled_in_overload = sampled;
+    each->sampled_before = false;
+  }
+  return true;
+}
+
 bool sn_entry_write(struct sn_monitor *monitor, const struct sn_message_write_entry *command) {
   bool on = sn_string_is(command->value, "on");
   char *name = copy_of(command->name);
   const char *relation = after(name, "count"), *sampled = after(name, "sample");
+  const char *overload = after(name, "overload");
   bool good =
       relation == NULL || (*relation != '\0' && (on || sn_string_is(command->value, "off")));
   if (good && relation != NULL) count(monitor, relation, on);
   if (sampled != NULL)
     good = *sampled != '\0' && sn_watch_trigger(monitor, sampled, command->value);
+  if (overload != NULL) good = permit(monitor, overload, command->value);
   free(name);
   return good;
 }
@@ -67,6 +82,7 @@ void sn_counts_drop_stale(struct sn_monitor *monitor) {
   bool any = false;
   for (struct sn_interest *interest = monitor->interests; interest != NULL;
        interest = interest->next) {
+    if (interest->sampled_before) interest->sampled_in_overload = interest->sampled_before = false;
     if (!interest->counted_before) continue;
     interest->counted = interest->counted_before = false;
     any = true;
@@ -117,7 +133,11 @@ bool sn_holding_of(const struct sn_program *program, const struct sn_part *part,
                                      .counted = sn_peer_counted(program->peer, part->index, event)};
   /* A once may have been good for one. */
   if (part->events[event].want != 0) ret_holding->modes |= SN_TRACE;
-  return sn_peer_entry(program->peer, part->index, event, &ret_holding->entry);
+  if (!sn_peer_entry(program->peer, part->index, event, &ret_holding->entry)) return false;
+  /* What was passed over there is counted beside, as it costs less. */
+  if (part->known->events[event].holder == NULL)
+    ret_holding->entry.missed += sn_overload_passed(program, part, event);
+  return true;
 }
 
 bool sn_holding_of_object(const struct sn_program *program, const struct sn_part *part,
@@ -212,7 +232,7 @@ static void add_row(struct report *report, const struct sn_part *part, uint32_t 
   if (always) {
     cell(report, part->listening ? "always" : "off");
   } else {
-    cell(report, holding->modes & SN_TRACE ? "on" : "off");
+    cell(report, holding->modes & (SN_TRACE | SN_THINNED) ? "on" : "off");
   }
   cell(report, always ? "" : holding->counted != 0 ? "on" : "off");
   cell_integer(report, holding->entry.missed);

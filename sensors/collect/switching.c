@@ -40,7 +40,8 @@ static void switch_process(struct sn_program *program, struct sn_part *part, uin
   if (want != 0 && !assumed) sn_periods_event_on(program, part, e);
   if (want != 0 && !assumed) sn_tell_switched(program, part, e, true);
   /* One that waits for its one record waits no longer. */
-  if ((!once || want == 0) && !assumed) sn_peer_switch(program->peer, part->index, e, want);
+  if ((!once || want == 0) && !assumed)
+    sn_peer_switch(program->peer, part->index, e, want != 0 ? want | sn_overload_mode(event) : 0);
   event->want = (uint8_t)want;
   if (want == 0 && !assumed) sn_tell_switched(program, part, e, false);
 }
@@ -159,7 +160,9 @@ static void switch_object(struct sn_program *program, struct sn_part *part, uint
     return;
   }
   sn_periods_object(program, part, e, *entity, now != 0, wanted);
-  if ((now != 0) != wanted) sn_peer_switch_object(program->peer, object, e, wanted ? SN_TRACE : 0);
+  /* One that has made its record, of those that overload leaves it, gets another. */
+  unsigned want = wanted ? SN_TRACE | sn_overload_mode(&part->events[e]) : 0;
+  if (now != want) sn_peer_switch_object(program->peer, object, e, want);
 }
 
 static void switch_event(struct sn_program *program, struct sn_part *part, uint32_t e,

@@ -55,6 +55,8 @@ struct sn_interest *sn_interest_of_event(struct sn_monitor *monitor, const char 
   if (monitor->interests == last || all == NULL) return interest;
   interest->counted = all->counted;
   interest->counted_before = all->counted_before;
+  interest->sampled_in_overload = all->sampled_in_overload;
+  interest->sampled_before = all->sampled_before;
   for (unsigned list = 0; list < 2; list++) {
     for (const struct sn_watch *watch = all->watches[list]; watch != NULL; watch = watch->next) {
       add_to(monitor, interest, sn_watch_copy(watch));
@@ -275,6 +277,7 @@ void sn_watches_stale(struct sn_monitor *monitor) {
   for (struct sn_interest *interest = monitor->interests; interest != NULL;
        interest = interest->next) {
     interest->counted_before = interest->counted;
+    interest->sampled_before = interest->sampled_in_overload;
     for (unsigned list = 0; list < 2; list++) {
       for (struct sn_watch *watch = interest->watches[list]; watch != NULL; watch = watch->next) {
         watch->stale = true;

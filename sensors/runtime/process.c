@@ -366,6 +366,7 @@ static void fill_header(struct sn_header *header, uint64_t bytes) {
   memset(header, 0, sizeof *header);
   memcpy(header->magic, SN_MAGIC, sizeof header->magic);
   header->layout = SN_LAYOUT;
+  header->able = SN_CAN_THIN;
   header->header_bytes = sizeof *header;
   header->pid = sn_process.pid;
   header->uid = (uint32_t)geteuid();

@@ -129,6 +129,47 @@ static bool is_once(const struct sn_event *event, uint32_t word) {
          ((word & SN_ONCE) && (event->flags & SN_CHECK_ONE_TIME));
 }
 
+/* --- overload */
+
+/* Takes one of those that its reader allows the process. */
+static bool takes_allowed(uint32_t *allowed) {
+  uint32_t left = __atomic_load_n(allowed, __ATOMIC_RELAXED);
+  while (left != 0 && !__atomic_compare_exchange_n(allowed, &left, left - 1, true, __ATOMIC_ACQ_REL,
+                                                   __ATOMIC_RELAXED)) {
+    continue;
+  }
+  return left != 0;
+}
+
+/* Takes the one that is an object's until its reader comes again; *WORD: as the switch stood then. */
+static bool takes_turn(uint32_t *place, uint32_t *word) {
+  uint32_t rest;
+  do {
+    if ((*word & SN_THINNED) == 0) return true; /* no more by now */
+    if ((*word & SN_TRACE) == 0) return false;
+    rest = *word & ~(uint32_t)(SN_TRACE | SN_MEASURE);
+  } while (
+      !__atomic_compare_exchange_n(place, word, rest, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+  return true;
+}
+
+/* A sensor of which not every record is wanted. true: this one is not, which is counted. */
+static bool is_passed_over(const struct sn_module *module, const struct sn_event *event,
+                           const struct sn_receptacle *receptacle, uint32_t *place,
+                           uint32_t *word) {
+  uint32_t *asked = __atomic_load_n(&module->asked, __ATOMIC_ACQUIRE);
+  if (receptacle != NULL ? takes_turn(place, word)
+                         : asked == NULL || takes_allowed(&asked[event->number])) {
+    return false;
+  }
+  struct sn_entry *entry = sn_entry_of(module, event, NULL);
+  if (entry != NULL) __atomic_fetch_add(&entry->rounds, 1, __ATOMIC_RELEASE);
+  if (receptacle != NULL && (entry = sn_entry_of(module, event, receptacle)) != NULL) {
+    __atomic_fetch_add(&entry->missed, 1, __ATOMIC_RELAXED);
+  }
+  return true;
+}
+
 /* --- what records cost */
 
 /* The quick way is left when the thread has written so much: that record is measured. */
@@ -266,6 +307,8 @@ static unsigned char *open_slowly(struct sn_module *module, const struct sn_even
       record->forks = sn_process.forks;
     }
   }
+  if ((word & SN_THINNED) != 0 && is_passed_over(module, event, receptacle, place, &word))
+    return NULL;
   if ((word & SN_TRACE) == 0 || (is_once(event, word) && !takes_once(place, word))) return NULL;
   if ((word & SN_MEASURE) != 0) {
     const struct sn_entry *entry = sn_entry_of(module, event, NULL);

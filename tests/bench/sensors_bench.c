@@ -116,6 +116,12 @@ static __attribute__((noinline)) void call(uint32_t a, uint64_t b, uint64_t c, u
 LOOP(time_call, call(1, (uint64_t)i, (uint64_t)i + 1, (uint64_t)i + 2))
 LOOP(time_short_in_loop, ShortSensor((int32_t)i))
 
+/* Nobody reads. */
+static double time_full(void) {
+  for (int i = 0; i < LOOPS; i++) ShortSensor(i);
+  return time_short_in_loop();
+}
+
 /* In bursts that fit in the ring. */
 #define BURSTS_OF(NAME, BODY) BURSTS_OF_RECORDS(NAME, 1, BODY)
 #define BURSTS_OF_RECORDS(NAME, EACH, BODY)                                        \
@@ -153,6 +159,10 @@ LOOP(time_lttng_long, tracepoint(tquel_bench, long_event, (int32_t)i, i, text15)
 static void count_on(void) {
   sn_peer_switch(peer, 0, SHORT, SN_COUNT);
 }
+/* Nothing is allowed. */
+static void thinned_on(void) {
+  sn_peer_switch(peer, 0, SHORT, SN_TRACE | SN_THINNED);
+}
 static void all_on(void) {
   for (uint32_t event = 0; event <= LASTING; event++) sn_peer_switch(peer, 0, event, SN_TRACE);
 }
@@ -176,6 +186,8 @@ static struct item {
     {"sensor, nothing enabled", all_off, time_short_in_loop, "0.3 [0.15]", {0}, {0}},
     {"sensor, others enabled, this one not", others_on, time_short_in_loop, "0.5 [1.65]", {0}, {0}},
     {"event counted only", count_on, time_short_in_loop, "", {0}, {0}},
+    {"record passed over: sampled under overload", thinned_on, time_short_in_loop, "", {0}, {0}},
+    {"record lost: the ring is full", all_on, time_full, "", {0}, {0}},
     {"record: nothing, no stamp", all_on, time_shortest, " [5.9]", {0}, {0}},
     {"record: stamp, integer", all_on, time_short, "8 [7.3]", {0}, {0}},
     {"record: stamp, 2 integers", all_on, time_medium, " [7.7]", {0}, {0}},

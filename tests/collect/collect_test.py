@@ -598,6 +598,121 @@ def behind(world):
     world.balance(600000 + hasty.passed()[0], "Patient", "Tick")
 
 
+def state_of(world, relation):
+    """As it was reported last."""
+    rows = [row for row in world.server.reports if row[1] == relation and row[2] == ""]
+    return rows[-1][3] if rows else "not reported"
+
+
+def lost(world, relation, cause):
+    return sum(total for (_, of, why), total in world.store.losses.items() if (of, why) == (relation, cause))
+
+
+def overload_is_sampled(world):
+    """Who makes more than can be taken is sampled if that is permitted; who shares his ring loses nothing then; with
+    less to do all is recorded again; and all is counted."""
+    target = world.target()
+    world.collect("--ring", "64")
+    world.known(target)
+    world.store.keep = False
+    world.watch("Tick")
+    world.watch("Phase")
+    target.do("flood 2 65536")
+    world.wait(lambda: lost(world, "Tick", "full") > 0, "nothing is lost")
+    world.settle(1)
+    check(lost(world, "Tick", "sampled") == 0, "it is sampled though nobody permits it")
+    world.server.write_entry("overload Target.Tick", "sampled")
+    world.wait(lambda: lost(world, "Tick", "sampled") > 0, "it is not sampled")
+    world.wait(lambda: re.fullmatch(r"sampled .*since 20.*Z", state_of(world, "Tick")),
+               lambda: f"it is {state_of(world, 'Tick')}")
+    check(state_of(world, "Phase") == "on", state_of(world, "Phase"))
+    before, calm = lost(world, "Phase", "full"), world.store.total("Phase")
+    ticks = world.store.total("Tick")
+    world.wait(lambda: world.store.total("Phase") >= calm + 100 and world.store.total("Tick") > ticks,
+               "they do not come while one is sampled")
+    check(lost(world, "Phase", "full") == before, "the calm one loses records beside one that is sampled")
+    target.do("stop")
+    flooded = target.passed()[0]
+    target.do("start 1 1000000")
+    world.wait(lambda: state_of(world, "Tick") == "on", lambda: f"it stays: {state_of(world, 'Tick')}")
+    passed = lost(world, "Tick", "sampled")
+    world.comes("Tick", 100)
+    target.do("stop")
+    with open(target.path, "rb") as file:
+        file.seek(1032)
+        calm = struct.unpack("<Q", file.read(8))[0]
+    world.end_all()
+    check(lost(world, "Tick", "sampled") == passed < flooded, "it is sampled without need")
+    world.balance(target.passed()[0] + calm, "Tick", "Phase")
+    check(world.store.late == 0, f"{world.store.late} records came after their checkpoint")
+    world.collector.terminate()
+    said = world.said()
+    check("TQ-0859" in said and "Tick is sampled" in said and "TQ-0886" in said, said)
+
+
+def objects_are_sampled(world):
+    """Of each object one record, and another one later; each of all that are new; who permits it no more has all."""
+    target = world.target()
+    world.collect("--ring", "16")
+    world.known(target)
+    world.store.keep = False
+    world.server.write_entry("overload Step", "sampled")
+    world.watch("Step")
+    target.do("new 0 50")
+    world.seen()
+    target.do("floodjobs 2 50")
+    world.wait(lambda: lost(world, "Step", "sampled") > 0, "it is not sampled")
+    world.store.keep, full = True, lost(world, "Step", "full")
+    world.wait(lambda: len({v[1] for _, _, v in world.store.rows.get("Step", [])}) == 50, "some object has no record")
+    world.comes("Step", 200)
+    world.store.keep = False
+    check(lost(world, "Step", "full") == full, "rings are full of what is sampled")
+    world.server.write_entry("overload Target.Step", "lose")
+    world.wait(lambda: state_of(world, "Step") == "on",
+               lambda: f"though nobody permits it any more, it is {state_of(world, 'Step')}")
+    passed = lost(world, "Step", "sampled")
+    target.do("stop")
+    world.end_all()
+    check(passed <= lost(world, "Step", "sampled"), "a total that shrinks")
+    world.balance(target.passed()[0], "Step")
+    check(world.store.late == 0, f"{world.store.late} records came after their checkpoint")
+
+
+def sampled_and_off(world):
+    """Who is sampled goes off and on, is counted by hand, and his collector or program is killed: all is counted."""
+    target = world.target()
+    world.collect("--ring", "16")
+    world.known(target)
+    world.store.keep = False
+    world.server.write_entry("overload Tick", "sampled")
+    watch = world.watch("Tick")
+    world.server.write_entry("count Tick", "on")
+    check(world.server.end(PATIENCE), "no end")
+    target.do("flood 1 100000000")
+    world.wait(lambda: lost(world, "Tick", "sampled") > 0, "it is not sampled")
+    world.server.unwatch(watch)
+    check(world.server.end(PATIENCE), "no end")
+    world.wait(lambda: state_of(world, "Tick") == "off", lambda: state_of(world, "Tick"))
+    rows = world.server.read_entry("receptacles Tick", PATIENCE)
+    check(rows and int(rows[0][6]) > 0 and rows[0][4] == "on", f"{rows}")
+    world.watch("Tick")
+    before = lost(world, "Tick", "sampled")
+    world.wait(lambda: lost(world, "Tick", "sampled") > before, "it is not sampled again")
+    world.server.write_entry("count Tick", "off")
+    before = lost(world, "Tick", "sampled")
+    world.wait(lambda: lost(world, "Tick", "sampled") > before, "counting has it recorded")
+    world.collector.kill()
+    world.collector.wait()
+    world.wait(lambda: world.server.identity is None, "it is not gone")
+    world.collect("--ring", "16")
+    world.known(target)
+    before = lost(world, "Tick", "sampled")
+    world.server.write_entry("overload Tick", "sampled")
+    world.wait(lambda: lost(world, "Tick", "sampled") > before, "the next collector does not sample it")
+    target.kill()
+    world.end_all()
+
+
 def program_is_killed(world):
     targets = [world.target() for _ in range(4)]
     world.collect()
@@ -1486,7 +1601,7 @@ def only_one(world):
 
 CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, what_is_off_has_no_period,
          what_is_off_ends_behind_its_records, who_comes_after_ends_what_was_open, processes_by_name,
-         objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, what_is_enabled, ring_sizes, behind,
+         objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, overload_is_sampled, objects_are_sampled, sampled_and_off, what_is_enabled, ring_sizes, behind,
          program_is_killed, collector_is_killed, the_dead_and_the_living, server_is_killed, sent_away, another_database, many_processes, forks_and_exec,
          lives_are_short, all_of_short_lives, wanted_no_more, the_dead_want_nothing, checkpoints_hold, checkpoints_as_told, samples, triggered, without_stamps,
          who_waits_is_let_go, hostile_program, own_announcement, garbled_programs, watches_itself, reports,
@@ -1522,7 +1637,7 @@ def main():
         try:
             case(world)
         except Failed as error:
-            reason = str(error)
+            reason = str(error) or "failed"
         except Exception:  # the test itself is wrong, or a time limit
             reason = traceback.format_exc()
         dead = world.collector and world.collector.poll() not in (None, 0, -9)

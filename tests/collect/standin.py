@@ -387,7 +387,7 @@ class Server:
         name = self.processes.get(process, ("?", 0))[0]
         if name == "?":
             self.problems.append("a loss of no process")
-        counted = cause in ("full", "unreachable", "nested", "oversize") and self.store.honest
+        counted = cause in ("full", "unreachable", "nested", "oversize", "sampled") and self.store.honest
         if counted and lo < self.promised(relation):
             self.behind.append((self.checks, name, f"{total} of {relation} lost ({cause}) from {lo} on, "
                                 f"which was promised before, up to {self.promised(relation)}"))

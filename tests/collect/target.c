@@ -21,6 +21,7 @@ enum { THREADS = 64, JOBS = 100000 };
 struct ledger {
   volatile uint64_t before[THREADS], after[THREADS];
   volatile uint64_t enough; /* set by the test: children end */
+  volatile uint64_t calm;   /* passed by floods, beside */
 };
 static struct ledger *ledger;
 static struct sn_receptacle *jobs[JOBS];
@@ -81,6 +82,31 @@ static void *pass(void *context) {
   return NULL;
 }
 
+/* As fast as can be, and now and then another sensor, so that both are in one ring. */
+static void *flood(void *context) {
+  struct work *work = context;
+  for (long i = 0; going; i++) {
+    ledger->before[work->index]++;
+    TickSensor(i, work->index);
+    ledger->after[work->index]++;
+    if (i % work->count != 0) continue;
+    PhaseSensor("calm");
+    __atomic_fetch_add(&ledger->calm, 1, __ATOMIC_RELAXED);
+  }
+  return NULL;
+}
+
+/* The same of sensors that ask an object: of JOBS, one after the other. */
+static void *flood_jobs(void *context) {
+  struct work *work = context;
+  for (long i = 0; going; i++) {
+    ledger->before[work->index]++;
+    StepSensor(jobs[i % work->count], i);
+    ledger->after[work->index]++;
+  }
+  return NULL;
+}
+
 static struct work works[THREADS];
 static int started;
 
@@ -90,6 +116,15 @@ static void start(int threads, long count, long gap_ns, int patient) {
   for (int i = 0; i < started; i++) {
     works[i] = (struct work){.index = i, .count = count, .gap_ns = gap_ns, .patient = patient};
     pthread_create(&works[i].thread, NULL, pass, &works[i]);
+  }
+}
+
+static void start_flood(void *(*body)(void *), int threads, long count) {
+  going = 1;
+  started = threads < THREADS ? threads : THREADS;
+  for (int i = 0; i < started; i++) {
+    works[i] = (struct work){.index = i, .count = count};
+    pthread_create(&works[i].thread, NULL, body, &works[i]);
   }
 }
 
@@ -195,6 +230,10 @@ static int command(char *line, char **arguments) {
     finish();
   } else if (strcmp(word, "start") == 0) {
     start((int)a, -1, b, 0);
+  } else if (strcmp(word, "flood") == 0) {
+    start_flood(flood, (int)a, b);
+  } else if (strcmp(word, "floodjobs") == 0) {
+    start_flood(flood_jobs, (int)a, b);
   } else if (strcmp(word, "stop") == 0) {
     going = 0;
     finish();

@@ -687,6 +687,28 @@ static void race_for_one(void) {
   finish();
 }
 
+/* Threads race for as many records as are allowed; the others are counted, whatever is counted besides. */
+static void thinned(void) {
+  enum { ALLOWED = 10, STAGES = 20 };
+  struct sn_entry_view entry;
+  start("race", 1000, ITERATION, SN_TRACE | SN_THINNED | SN_COUNT);
+  CHECK(sn_peer_can_thin(watcher.peers[0]), "it does not say that it can");
+  for (uint32_t stage = 1; stage <= STAGES; stage++) {
+    watcher_until(&watcher, 100 + stage);
+    for (int i = 0; i < 3; i++) watcher_pass(&watcher);
+    CHECK(watcher.by_event[ITERATION] == ALLOWED * (stage - 1), "%" PRIu64 " in stage %" PRIu32,
+          watcher.by_event[ITERATION], stage);
+    sn_peer_allow(watcher.peers[0], 0, ITERATION, ALLOWED);
+    if (stage == STAGES) sn_peer_switch(watcher.peers[0], 0, ITERATION, 0);
+    watcher_go(&watcher, stage + 1);
+  }
+  finish();
+  uint64_t passed = sn_peer_passed_over(watcher.peers[0], 0, ITERATION);
+  CHECK(sn_peer_entry(watcher.peers[0], 0, ITERATION, &entry) && entry.count > 0 &&
+            entry.count == passed + watcher.by_event[ITERATION],
+        "%" PRIu64 " passed over of %" PRIu64, passed, entry.count);
+}
+
 static void rounds(void) {
   struct sn_module_view module;
   struct sn_entry_view entry;
@@ -886,6 +908,7 @@ static const struct scenario {
     {"plugin", plugin},
     {"trapping", trapping},
     {"race-for-one", race_for_one},
+    {"thinned", thinned},
     {"rounds", rounds},
     {"closes-descriptors", closes_descriptors},
     {"memory-of-a-hundred", memory_of_a_hundred},

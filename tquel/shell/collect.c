@@ -260,6 +260,10 @@ static void tell(void *context, enum base_message message, const char *text) {
     format = "a program is not watched, %s";
   else if (message == MSG_RING_FULL || message == MSG_RECORDS_LOST)
     format = "%s";
+  else if (message == MSG_SENSOR_SAMPLED)
+    format = "%s is sampled: it makes more records than can be taken";
+  else if (message == MSG_SENSOR_TRACED)
+    format = "%s has every record taken again";
   else if (message == MSG_RING_SIZE)
     format = "%s: TQUEL_RING is no size of rings, and is passed over";
   if (message == MSG_RING_SIZE)

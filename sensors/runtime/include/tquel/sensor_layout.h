@@ -36,6 +36,7 @@
 #define SN_LAYOUT 2
 
 enum sn_clock { SN_CLOCK_MONOTONIC = 1, SN_CLOCK_CYCLES = 2 };
+enum sn_ability { SN_CAN_THIN = 1 }; /* SN_THINNED is honoured */
 enum sn_state { SN_FREE = 0, SN_LIVE = 1, SN_CLOSED = 2 };
 
 /* Why a record that was generated is not received. The first ones the program counts. */
@@ -44,12 +45,13 @@ enum sn_cause {
   SN_UNREACHABLE, /* no ring could be made, or handed to the reader */
   SN_NESTED,      /* signal handlers were nested deeper than there are rings */
   SN_OVERSIZE,    /* the record can never fit */
-  SN_COUNTED,     /* number of those that the program counts */
+  SN_COUNTED,     /* number of those that the program counts by ring */
   /* found by the reader */
   SN_TORN = SN_COUNTED, /* the thread died while it wrote the record */
   SN_ABANDONED,         /* it was in a ring that was lost with the program */
   SN_CORRUPT,           /* the ring's content makes no sense */
   SN_UNSENT,            /* the reader had no room to keep it */
+  SN_SAMPLED, /* passed over: SN_THINNED. Counted by the program, in `rounds` of the process's entry */
   SN_CAUSES
 };
 
@@ -62,7 +64,11 @@ enum sn_mode {
   SN_HISTOGRAM = 8, /* add to its histogram */
   SN_SUM = 16,      /* add to its sum and squares */
   SN_MODES = 31,
-  SN_MEASURE = 32 /* beside SN_TRACE: see what records cost; cleared when some have been measured */
+  SN_MEASURE =
+      32, /* beside SN_TRACE: see what records cost; cleared when some have been measured */
+  SN_THINNED =
+      64 /* not every record: of the process as many as its word that asks for rounds says, which
+                    * counts down; of an object one, whose writer clears SN_TRACE. The others are counted */
 };
 #define SN_GENERATION_SHIFT 8
 
@@ -76,7 +82,7 @@ struct sn_header {
   uint32_t pid, uid;
   uint64_t start_ticks;  /* of the process: field 22 of /proc/PID/stat; with pid, who it is */
   uint64_t announced_ns; /* CLOCK_REALTIME */
-  uint32_t clock, pad1;  /* enum sn_clock */
+  uint32_t clock, able;  /* enum sn_clock; enum sn_ability; 0 from programs of earlier versions */
   uint64_t pair_stamp, pair_monotonic_ns, pair_realtime_ns; /* taken together */
   uint64_t process_space,
       time_space;          /* its pid and time namespaces, as numbers of files; 0: not known */
@@ -123,7 +129,8 @@ struct sn_chunk {
 
 /* Receptacle: of the process (in an sn_module_unit, one a module), or of an object. Behind it the
  * switches, `switches` words, filled up to a multiple of 64 bytes; of a process then as many words
- * that ask for rounds; then the entries; of a process then as many tallies.                         */
+ * that ask for rounds, or, of events that have none, allow records (SN_THINNED); then the entries; of a process then
+ * as many tallies.                                                                                   */
 struct sn_receptacle {
   uint32_t state;  /* by the program */
   uint32_t module; /* index of its module */
@@ -143,7 +150,9 @@ struct sn_entry {
   uint64_t count;      /* SN_COUNT */
   double sum, squares; /* SN_SUM, of the event's numeric field */
   uint64_t histogram;  /* offset of its sn_histogram in the file; 0: none yet */
-  uint64_t rounds; /* done, of sampled events; of SN_OF_DURATION: counted ones that have stopped */
+  uint64_t
+      rounds; /* done, of sampled events; of SN_OF_DURATION: counted ones that have stopped; of others, in the
+                    * process's entry: records that were passed over, its objects', too (SN_SAMPLED) */
   /* Of some records, by all threads: ticks from where the record has its place to its publication. Of a
    * process alone: its entry has those of the event's objects, too. */
   uint64_t cost_ticks, cost_samples;
