@@ -1240,6 +1240,48 @@ def lose_some(world, relation, domain, lacks):
         yield setting, [x for x in found if x[0] == 'Worker:b']
 
 
+def sampled_in_overload(world):
+    """More than can be taken of what holds is sampled, unless somebody counts it or lets it be lost; and is uncertain."""
+    world.serve()
+    world.collect('--ring', '4')
+    a = world.ticker('a', count=10**10, threads=2)
+    world.known('Work')
+    world.run('range of w is Work retrieve into Times (t = w.Thread, w.Times)')
+    wait_for('Work is on', lambda: enabled(world, 'Work', 'a'))
+    a.go()
+
+    def state(wanted):
+        wait_for('Work is %s' % wanted, lambda: cells(world, 'Work', 'a', '')[3].startswith(wanted))
+    state('sampled')
+    expect('it says since when', re.search(r'sampled .*since 20\S+Z', cells(world, 'Work', 'a', '')[3]))
+    world.run('range of w is Work retrieve into Many (n = count(w by w.Thread))')
+    state('on')
+    world.run('destroy Many')
+    state('sampled')
+    world.run('set overload lose')
+    state('on')
+    world.run('set overload always')
+    state('sampled')
+    wait_for('both are seen', lambda: len(world.sql('select distinct Thread from Work')) == 2)
+    a.enough()
+    a.done()
+    state('on')
+    a.end()
+    works = sum(-(-count // 10) for count in a.ledger.each())
+    wait_for(lambda: 'the account (%d, %d, %d)' % (works, world.accounted('Work'), world.sampled()),
+             lambda: works == world.accounted('Work') + world.sampled())
+    expect('what was passed over is in Lost', world.sampled() > 0)
+    shown = world.shell('range of w is Work retrieve (w.Thread, w.Times)', '--format', 'csv')
+    found = sorted((int(c[5]), int(c[6]), c[2] == c[3])
+                   for c in (line.split(',') for line in shown.stdout.decode().splitlines()[1:]))
+    gaps = [x for x, y in zip(found, found[1:]) if x[0] == y[0] and y[1] != x[1] + 1]
+    expect('there are gaps', gaps)
+    equal('those before gaps that are certain', [x for x in gaps if x[2]], [])
+    expect('the note', re.search(rb'Work: \d+ records lost \(\d+ as sensors were sampled\)', shown.stderr))
+    wrong = world.shell('set overload never', check=False)
+    expect('never is refused: ' + wrong.stderr.decode(), b'TQ-0321' in wrong.stderr)
+
+
 def uncertain_where_lost(world):
     """What records that were lost may have ended has no certain stop in what is looked at; that of others has one."""
     for setting, others in lose_some(world, 'Work', 'Thread', 'true'):
@@ -1323,7 +1365,7 @@ SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_an
              counting, collector_stopped, a_display, objects, objects_of_a_process, names,
              periods, gaps, keys_of_their_own,
              taken_over, machine_lost, sampled, computed_objects, compensated, collector_killed,
-             ended_unseen, server_killed, program_killed, overload, uncertain_where_lost, last_records]
+             ended_unseen, server_killed, program_killed, overload, sampled_in_overload, uncertain_where_lost, last_records]
 
 
 SCENARIOS += [keys_of_several, keys_filtered, keys_with_objects, uncertain_of_several]

@@ -88,6 +88,10 @@ class Ledger:
     def after(self):
         return sum(self[4 + self.THREADS + i] for i in range(self.THREADS))
 
+    def each(self):
+        """How often each thread has passed."""
+        return [self[4 + self.THREADS + i] for i in range(self.THREADS)]
+
     def phases(self):
         return self[4 + 2 * self.THREADS]
 
@@ -281,9 +285,14 @@ class World:
         rows = self.sql("select coalesce(sum(count), 0) from tq_filtered where relation = '%s'" % relation)
         return rows[0][0] if rows else 0
 
+    def sampled(self):
+        rows = self.sql("select coalesce(sum(count), 0) from \"Lost\" where cause = 'sampled'")
+        return rows[0][0] if rows else 0
+
     def accounted(self, relation):
-        """Records of RELATION that are somewhere: stored, late, rejected, left out, waiting or counted as lost."""
+        """Records of RELATION that are somewhere: stored, late, rejected, left out, waiting or counted as lost. Those that
+        were passed over in overload are in no ring's account, nor in this one."""
         rows = self.count(relation) + self.filtered(relation)
         for other in ('Late', 'Rejected'):
             rows += self.count(other, "relation = '%s'" % relation)
-        return rows + self.lost()
+        return rows + self.lost() - self.sampled()

@@ -23,6 +23,7 @@
  *     pipe SOURCE PIPE PROCESS POSITION | sequence SOURCE PIPE FIRST COUNT
  *     number SOURCE N | durable SOURCE
  *     sensors [PROCESS,RELATION,OBJECT,STATE,GENERATED,LOST,RATE,COST]...
+ *     overload                                prints whose sensors may be sampled
  *     mark                                    prints "="
  *     die                                     as kill -9 would
  *
@@ -403,6 +404,11 @@ static void describe_sensors(void) {
   base_buffer_done(&out);
 }
 
+static void print_overload(void *context, const char *relation, bool sampled) {
+  (void)context;
+  printf("%s %s\n", relation, sampled ? "may be sampled" : "loses");
+}
+
 static bool is(const char *name) {
   return strcmp(words[0], name) == 0;
 }
@@ -492,6 +498,8 @@ static void command(char *rest_of_run) {
     many_rows();
   } else if (is("sensors")) {
     describe_sensors();
+  } else if (is("overload")) {
+    tql_session_each_overload(session, true, print_overload, NULL);
   } else if (is("mark")) {
     printf("=\n");
   } else if (is("die")) {

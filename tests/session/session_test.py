@@ -51,7 +51,11 @@ SIDES = """(taskforce (name Pool))
 POOL = SDF.replace('(name PDE)', '(name Pool)').replace('(name IterNum)', '(name Count)')
 MIRROR = SDF.replace('(name PDE)', '(name Mirror)')
 TQ = POOL.replace('(name Pool)', '(name tq)')
-FILES = {'pool.sdf': POOL, 'mirror.sdf': MIRROR, 'tq.sdf': TQ, 'busy.sdf': BUSY, 'sides.sdf': SIDES, 'doors.sdf': SIDES.replace('(key Door Side)', '(key Door)'),
+USED = BUSY + '''
+(event (name Quick) (timestamp true) (relation event) (domains (domain (name n) (type i4))))
+(event (name Use) (timestamp true) (relation period) (domains (domain (name n) (type i4))))
+'''
+FILES = {'used.sdf': USED, 'pool.sdf': POOL, 'mirror.sdf': MIRROR, 'tq.sdf': TQ, 'busy.sdf': BUSY, 'sides.sdf': SIDES, 'doors.sdf': SIDES.replace('(key Door Side)', '(key Door)'),
          'pde.sdf': SDF, 'newer.sdf': NEWER, 'other.sdf': OTHER,
          'e.csv': 'at,x\n1,7\n2,8\n'}
 
@@ -506,6 +510,63 @@ run 0 destroy Note
 | TQ-0775 ...
 | run: user
 ''')
+
+# Busy is traced, Quick an event relation, Use a period of its own.
+scenario('sensors: who may be sampled in overload', """open - real sensor
+source c inc1 hostA
+describe c used.sdf
+turn
+overload
+| Busy may be sampled
+run 0 range of b is Busy range of c is Busy range of q is Quick range of u is Use
+run 0 retrieve into A (b.Job) where b.Thread = 1
+run 0 retrieve into Both (b.Job, k = c.Job) when b overlap c
+run 0 retrieve into Q (q.n)
+run 0 retrieve into U (u.n)
+run 0 retrieve into Seen (q.n, b.Job) when b overlap q at q
+overload
+| Busy may be sampled
+run 0 retrieve into N (n = count(b))
+overload
+run 0 destroy N
+overload
+| Busy may be sampled
+run 0 range of a is A retrieve into M (n = count(a for ever))
+overload
+run 0 destroy M
+run 0 retrieve into S (b.Job) at b.start
+overload
+run 0 destroy S
+run 0 retrieve into P (b.Job) when b precede c
+overload
+run 0 destroy P
+run 0 retrieve into L (b.Job, k = c.Job) when b ; c
+overload
+run 0 destroy L
+run 0 define view V (n = count(b))
+overload
+| Busy may be sampled
+run 0 range of v is V retrieve into W (v.n)
+overload
+run 0 destroy W
+run 0 create persistent traced Busy (Process = name, Thread = i4, Job = i4) by Thread
+turn
+| + Busy filtered: Thread = 1
+| + Busy
+| + Quick
+| + Use
+overload
+run 0 set overload always
+overload
+| Busy may be sampled
+| Quick may be sampled
+| Use may be sampled
+run 0 set overload lose
+overload
+run 0 set overload rarely
+| TQ-0321 ...
+| run: user
+""")
 
 scenario('sensors: what was rejected, and what was no UTF-8', """open - real sensor
 source c inc1 hostA

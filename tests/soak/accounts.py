@@ -47,6 +47,8 @@ class Accounts:
                 if relation in SENSED + ('Weight',) and process:
                     found[process.group(0)][name] += 1
         for process, cause, count in self.ask('select source, cause, sum(count) from Lost group by 1, 2'):
+            if cause == 'sampled':  # in no ring's account
+                continue
             found[process]['Lost ' + cause] += count
         for process, count in self.ask('select source, sum(count) from tq_filtered group by 1'):
             found[process]['filtered'] += count

@@ -131,6 +131,7 @@ struct server {
   int64_t unheard_said; /* monotonic ns; 0: it never was */
   int64_t
       checkpoint_ns; /* how often collectors were told to say what is past; 0: nothing was said */
+  uint64_t asks;     /* as of which they know what may be sampled (tql_session_asks) */
 };
 
 /* --- server.c */

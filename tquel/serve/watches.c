@@ -110,6 +110,37 @@ void server_watches_close(struct server *server) {
   server->watch_count = server->watch_capacity = 0;
 }
 
+struct telling {
+  struct server *server;
+  struct server_peer *peer; /* NULL: all */
+};
+
+/* Who does not know that entry passes it over. */
+static void tell_overload(void *context, const char *relation, bool sampled) {
+  const struct telling *telling = context;
+  struct server *server = telling->server;
+  struct base_buffer name = BASE_BUFFER_EMPTY;
+  base_buffer_puts(&name, "overload ");
+  tql_session_put_sensor_name(server->session, relation, &name);
+  const struct sn_message_write_entry write = {.name = sn_string_from(name.data, name.length),
+                                               .value = sn_string_of(sampled ? "sampled" : "lose")};
+  for (size_t i = 0; i < server->peer_count; i++) {
+    struct server_peer *peer = server->peers[i];
+    bool meant = telling->peer == NULL ? server_source_is_collector(peer) : peer == telling->peer;
+    if (meant) (void)sn_put_write_entry(sn_connection_out(peer->connection), 0, &write);
+  }
+  base_buffer_done(&name);
+}
+
+/* Who asks for what has changed, or somebody has said `set overload`. */
+static void look_at_overload(struct server *server) {
+  struct telling telling = {server, NULL};
+  uint64_t asks = tql_session_asks(server->session);
+  if (asks == server->asks) return;
+  server->asks = asks;
+  tql_session_each_overload(server->session, false, tell_overload, &telling);
+}
+
 static void end_packet(struct server_peer *peer) {
   const struct sn_message_end end = {.packet = peer->server->last_packet};
   (void)sn_put_end(sn_connection_out(peer->connection), 0, &end);
@@ -135,12 +166,14 @@ void server_watches_tell(struct server_peer *peer) {
   if (server->checkpoint_ns > 0) tell_checkpoint(peer);
   for (size_t i = 0; i < server->watch_count; i++) tell(peer, &server->watches[i], true);
   server_counts_tell(peer);
+  tql_session_each_overload(server->session, true, tell_overload, &(struct telling){server, peer});
   server->last_packet++;
   end_packet(peer);
 }
 
 void server_watches_flush(struct server *server) {
   look_at_checkpoint(server);
+  look_at_overload(server);
   if (!server->commands_pending) return;
   server->commands_pending = false;
   server->last_packet++;

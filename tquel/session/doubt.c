@@ -63,10 +63,10 @@ static void note_lost(const struct tql_session *session, struct session_doubt *d
   if (!is_text(session, relation, doubt->relation->ng.name)) {
     if (!is_text(session, relation, "") || (of_process && doubt->process < 0)) return;
   }
-  if (count > 0)
-    doubt->lost += (uint64_t)count;
-  else
-    doubt->uncounted = true;
+  if (count > 0) doubt->lost += (uint64_t)count;
+  if (count > 0 && is_text(session, row[layout->fields[2].slot].s, "sampled"))
+    doubt->sampled += (uint64_t)count;
+  if (count <= 0) doubt->uncounted = true;
   note(doubt, (struct net_loss){!told_apart, told_apart ? source : 0, row[0].i, row[3].i});
 }
 
@@ -346,6 +346,9 @@ static void count_of(struct base_buffer *out, uint64_t count, const char *what) 
 
 static void print_counts(const struct session_doubt *doubt, struct base_buffer *counts) {
   count_of(counts, doubt->lost, "lost");
+  if (doubt->sampled > 0)
+    base_buffer_printf(counts, " (%llu as sensors were sampled)",
+                       (unsigned long long)doubt->sampled);
   if (doubt->uncounted)
     base_buffer_printf(counts, "%s",
                        counts->length > 0 ? " and others that nobody counted"

@@ -13,6 +13,7 @@ struct session_doubt {
   int process; /* its domain; -1: it has none */
   struct net_losses losses;
   uint64_t lost, late, rejected; /* records */
+  uint64_t sampled;              /* of those lost: passed over, as there was too much to do */
   bool uncounted;                /* more were lost */
   net_chronon from, to;          /* all of them */
   bool matters;                  /* a tuple is not as it would be without */

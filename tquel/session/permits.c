@@ -424,7 +424,8 @@ static void ask_update(struct asking *asking) {
 
 static void ask_set(struct asking *asking) {
   static const char *const everybodys[] = {"durable",      "durable every", "future limit",
-                                           "source grace", "cache",         "checkpoint every"};
+                                           "source grace", "cache",         "checkpoint every",
+                                           "overload"};
   for (size_t i = 0; i < sizeof everybodys / sizeof *everybodys; i++)
     if (strcmp(asking->statement->words, everybodys[i]) == 0)
       refuse_owners(asking, "set what concerns everybody");

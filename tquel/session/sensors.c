@@ -100,6 +100,7 @@ static void ask_for_all(struct tql_session *session) {
 void session_tell_sensors(struct tql_session *session) {
   if (!session->asks_changed && !session->control_held) return;
   session->asks_changed = false;
+  session->asks++;
   if (session->control == NULL) return;
   session_hold_control(session);
   ask_for_all(session);
@@ -258,7 +259,8 @@ static bool agrees_with(const struct tql_session *session, const struct net_watc
                         const struct tql_sensor_report *report, const char *holder) {
   const char *state = report->cells[TQL_SENSOR_STATE], *object = report->cells[TQL_SENSOR_OBJECT];
   if (strcasecmp(report->cells[TQL_SENSOR_RELATION], watch->relation) != 0) return false;
-  bool all = strcmp(state, "on") == 0 || strcmp(state, "always") == 0;
+  bool all = strcmp(state, "on") == 0 || strcmp(state, "always") == 0 ||
+             strncmp(state, "sampled", sizeof "sampled" - 1) == 0;
   for (uint32_t i = 0; i < watch->object_count; i++) {
     const struct net_watch_object *each = &watch->objects[i];
     bool process = strcasecmp(each->domain, "Process") == 0;

@@ -298,6 +298,14 @@ uint64_t tql_source_durable(const struct tql_source *source);
 /* How often collectors are to say what is past, in ns, as `set checkpoint every` has it; 0: as they like. */
 int64_t tql_session_checkpoint_every(const struct tql_session *session);
 
+/* Calls EACH for the announced relations whose sensors may be sampled when they make too much (overload.c), so far as
+ * that has changed since it was asked last; ALL: for all of which it is so. It changes with what is asked, and with
+ * settings: then tql_session_asks is another number.                                                    */
+void tql_session_each_overload(struct tql_session *session, bool all,
+                               void (*each)(void *context, const char *relation, bool sampled),
+                               void *context);
+uint64_t tql_session_asks(const struct tql_session *session);
+
 /* Has the relation called NAME sensors? NULL: there is none of that name; else what it is called, and
  * *RET_ANNOUNCED: a program has announced it.                                                        */
 const char *tql_session_sensors_of(struct tql_session *session, const char *name,
@@ -322,7 +330,7 @@ enum {
   TQL_SENSOR_PROCESS,
   TQL_SENSOR_RELATION,
   TQL_SENSOR_OBJECT, /* "": the process's own switch */
-  TQL_SENSOR_STATE, /* on, off, always, "objects: N", "no such object" (which somebody waits for) */
+  TQL_SENSOR_STATE, /* on, off, always, "objects: N", "sampled ...", "no such object" (which somebody waits for) */
   TQL_SENSOR_GENERATED,
   TQL_SENSOR_LOST,
   TQL_SENSOR_RATE,    /* records a second */

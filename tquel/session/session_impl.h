@@ -115,6 +115,7 @@ struct session_relation {
   int holder;              /* the domain whose receptacles switch its sensor; -1: none */
   bool brought, asked_for; /* by sources or sensors; by somebody: as of session_find_asked_for */
   struct net_control_entry *asked; /* all of it */
+  bool sampled_in_overload;        /* as collectors were told (overload.c) */
   struct session_ask *asks;        /* live and derived: what its network has watched (askers.c) */
   size_t ask_count, ask_capacity;
   struct net_rows
@@ -295,7 +296,8 @@ struct tql_session {
   size_t seat_count, seat_capacity;
   int64_t durable_ns;    /* set durable every D */
   int64_t checkpoint_ns; /* set checkpoint every D; 0: as often as collectors like */
-  int64_t future_limit;  /* chronons */
+  enum { TQL_OVERLOAD_SAMPLED, TQL_OVERLOAD_LOSE, TQL_OVERLOAD_ALWAYS } overload; /* set overload */
+  int64_t future_limit;                                                           /* chronons */
 
   struct session_relation **relations; /* in order of creation */
   size_t relation_count, relation_capacity;
@@ -333,6 +335,7 @@ struct tql_session {
   int64_t shown_due; /* nothing is looked at before; monotonic ns */
   bool displays_on;  /* not while the live network replays */
   bool asks_changed; /* who asks for announced relations, perhaps, since sensors were told */
+  uint64_t asks;     /* how often sensors were told */
   struct session_diverted *diverted;
   size_t diverted_count, diverted_capacity;
   bool refused;        /* the statement that writes, before it had changed anything */

@@ -5,10 +5,10 @@
 #include "tquel/session/session_impl.h"
 
 static const char *const names[] = {
-    "checkpoint", "parallel",      "sequence",     "origin", "averaging origin",
-    "unit",       "durable every", "durable",      "rule",   "unbounded",
-    "compensate", "future limit",  "source grace", "cache",  "checkpoint every",
-    "memory",     "time limit",    "losses",
+    "checkpoint", "parallel",      "sequence",     "origin",   "averaging origin",
+    "unit",       "durable every", "durable",      "rule",     "unbounded",
+    "compensate", "future limit",  "source grace", "cache",    "checkpoint every",
+    "memory",     "time limit",    "losses",       "overload",
 };
 
 static const char *word(const struct tql_statement *statement) {
@@ -145,6 +145,21 @@ static enum base_status set_checkpoint_every(struct tql_session *session,
   return status;
 }
 
+/* Of sensors that make more records than can be taken. */
+static enum base_status set_overload(struct tql_session *session,
+                                     const struct tql_statement *statement) {
+  static const char *const words[] = {[TQL_OVERLOAD_SAMPLED] = "sampled",
+                                      [TQL_OVERLOAD_LOSE] = "lose",
+                                      [TQL_OVERLOAD_ALWAYS] = "always"};
+  for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
+    if (strcasecmp(word(statement), words[i]) != 0) continue;
+    session->overload = i;
+    session->asks_changed = true;
+    return BASE_OK;
+  }
+  return bad_value(session, statement, "sampled, lose or always", "sampled");
+}
+
 static enum base_status set_unit(struct tql_session *session,
                                  const struct tql_statement *statement) {
   int64_t unit;
@@ -270,6 +285,7 @@ enum base_status session_set(struct tql_session *session, const struct tql_state
   if (strcmp(name, "checkpoint") == 0)
     return choose(session, statement, "auto", "manual", &session->seat->manual);
   if (strcmp(name, "checkpoint every") == 0) return set_checkpoint_every(session, statement);
+  if (strcmp(name, "overload") == 0) return set_overload(session, statement);
   if (strcmp(name, "losses") == 0)
     return choose(session, statement, "uncertain", "ignored",
                   &session->seat->settings.losses_ignored);
