@@ -110,19 +110,24 @@ static int64_t bound_of_program(struct sn_program *program, int64_t now, int64_t
   return least;
 }
 
+/* Nothing is promised before it is said what was lost between two readers. */
+static int64_t said_until(const struct sn_program *program) {
+  return program->since_promise ? program->monitor->checked : program->losses_at;
+}
+
 /* Says what PROGRAM has lost, if that is more than was said; up to when all of it is said otherwise. */
 static int64_t bound_of_losses(struct sn_program *program, int64_t now, int64_t monotonic) {
   if (program->state == SN_ENDED || !program->lost_known) return INT64_MAX;
   if (!sn_program_ready(program)) { /* of which relation it was is not known yet */
     bool any = program->overload.any || program->lost > program->lost_said;
-    return any && program->state == SN_RUNNING ? program->losses_at : INT64_MAX;
+    return any && program->state == SN_RUNNING ? said_until(program) : INT64_MAX;
   }
   if (program->lost == program->lost_said && !program->unsent) {
-    if (program->losses_at < now) program->losses_at = now;
+    sn_losses_are_known(program, now);
     return INT64_MAX;
   }
-  if (monotonic - program->said_at < LOST_NS) return program->losses_at;
-  if (sn_uplink_full(program->monitor) || !sn_losses_poll(program)) return program->losses_at;
+  if (monotonic - program->said_at < LOST_NS) return said_until(program);
+  if (sn_uplink_full(program->monitor) || !sn_losses_poll(program)) return said_until(program);
   program->lost_said = program->lost;
   program->unsent = false;
   program->said_at = monotonic;

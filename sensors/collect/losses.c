@@ -34,6 +34,11 @@ static const char *const reasons[SN_CAUSES] = {
     [SN_SAMPLED] = "the sensor is sampled, as it makes more than can be taken",
 };
 
+/* Up to when all that was lost has been said; INT64_MIN: up to what was promised last, by whoever did. */
+static int64_t known_until(const struct sn_program *program) {
+  return program->since_promise ? INT64_MIN : program->losses_at;
+}
+
 /* false: there is no room; it is said another time. */
 static bool say(struct sn_program *program, const struct sn_part *part, const char *relation,
                 unsigned cause, uint64_t total, uint64_t more, int64_t now) {
@@ -42,7 +47,7 @@ static bool say(struct sn_program *program, const struct sn_part *part, const ch
                                     .relation = sn_string_of(relation),
                                     .cause = sn_string_of(causes[cause]),
                                     .total = total,
-                                    .from = program->losses_at,
+                                    .from = known_until(program),
                                     .to = now};
   sn_put_loss(sn_uplink_frame(monitor), 0, &message);
   if (!sn_uplink_data(monitor)) return false;
@@ -150,8 +155,13 @@ bool sn_losses_poll(struct sn_program *program) {
       if (part->known->events[e].event != NULL) all &= poll_event(program, part, e);
     }
   }
-  if (all) program->losses_at = now;
+  if (all && program->part_count > 0) sn_losses_are_known(program, now); /* it has been looked at */
   return all;
+}
+
+void sn_losses_are_known(struct sn_program *program, int64_t until) {
+  if (until > program->losses_at || program->since_promise) program->losses_at = until;
+  program->since_promise = false;
 }
 
 /* The program is dead and its rings are read: what is said of no event is said of none. */
@@ -160,6 +170,7 @@ void sn_losses_final(struct sn_program *program) {
   uint64_t charged[SN_CAUSES] = {0};
   struct sn_part *named = NULL;
   int64_t from = program->losses_at;
+  bool since_promise = program->since_promise;
   sn_losses_poll(program);
   sn_peer_account(program->peer, true, &sum);
   for (size_t i = 0; i < program->part_count; i++) {
@@ -174,6 +185,7 @@ void sn_losses_final(struct sn_program *program) {
   }
   if (named == NULL) return;
   program->losses_at = from;
+  program->since_promise = since_promise;
   for (unsigned cause = 0; cause < SN_CAUSES; cause++) {
     if (sum.lost[cause] <= charged[cause]) continue;
     uint64_t rest = sum.lost[cause] - charged[cause];
@@ -185,7 +197,7 @@ void sn_losses_final(struct sn_program *program) {
 void sn_losses_cut(struct sn_program *program) {
   struct sn_monitor *monitor = program->monitor;
   struct sn_message_loss message = {
-      .cause = sn_string_of("cut"), .from = program->losses_at, .to = sn_monitor_time(monitor)};
+      .cause = sn_string_of("cut"), .from = known_until(program), .to = sn_monitor_time(monitor)};
   for (size_t i = program->part_count; i-- > 0;)
     if (program->parts[i].name != NULL) message.process = program->parts[i].process;
   if (message.from > message.to) message.from = message.to;

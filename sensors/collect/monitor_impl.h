@@ -394,6 +394,7 @@ struct sn_program {
   bool complete;       /* at the last check */
   int64_t enabled_at;  /* monotonic: of the last check at which something was on */
   int64_t losses_at;   /* realtime: losses are said up to here */
+  bool since_promise;  /* who read it before us has said them, up to what he promised last */
   uint64_t lost;       /* records, by all its pipes, as of the last check */
   uint64_t lost_said;  /* ... as of the last time that losses were said for a check */
   int64_t said_at;     /* monotonic: that */
@@ -562,6 +563,8 @@ int64_t sn_monitor_error(const struct sn_monitor *monitor, const struct sn_timel
 /* Says what has been lost since the last time. false: there was no room for some of it. */
 bool sn_losses_poll(struct sn_program *program);
 void sn_losses_final(struct sn_program *program);
+/* All that was lost until then has been said. */
+void sn_losses_are_known(struct sn_program *program, int64_t until);
 /* Instead of that, if the announcement was cut: nobody knows any more how many were lost. */
 void sn_losses_cut(struct sn_program *program);
 void sn_report_all(struct sn_monitor *monitor, uint32_t request);

@@ -44,7 +44,9 @@ static bool is_on(const struct sn_part_event *state) {
 static bool may_be_sampled(const struct sn_program *program, const struct sn_part *part,
                            uint32_t e) {
   const struct sn_known_event *known = known_event(part, e);
-  return known != NULL && known->interest->sampled_in_overload && is_on(&part->events[e]) &&
+  if (known == NULL || known->event->wait_ms != 0)
+    return false; /* it waits: none of its records is to be missing */
+  return known->interest->sampled_in_overload && is_on(&part->events[e]) &&
          sn_overload_counts(known->event) && sn_peer_can_thin(program->peer);
 }
 

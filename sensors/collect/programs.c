@@ -84,6 +84,7 @@ static void attach(struct sn_program *program) {
   }
   program->begun = how != SN_TAKEN_OVER;
   program->overload.any = how == SN_TAKEN_OVER; /* by who was there before us */
+  program->since_promise = how == SN_TAKEN_OVER;
   if (how != SN_OF_PAGE) return;
   const struct sn_timeline *line = &monitor->lines[identity->clock - 1];
   int64_t announced = sn_timeline_time(line, identity->pair_stamp);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The collector, between real programs (target.c) and a stand-in for the server (standin.py). TAP.
 
-    collect_test.py TQUEL TARGET [CASE]...
+    collect_test.py TQUEL TARGET [CASE]...       without, all but SLOW
+    collect_test.py TQUEL TARGET --slow          those of SLOW
     collect_test.py TQUEL TARGET --selftest      a test that must fail
 
 In every case that ends, what was generated is what was received and what was counted as lost. Nothing here
@@ -1606,6 +1607,8 @@ CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, wh
          lives_are_short, all_of_short_lives, wanted_no_more, the_dead_want_nothing, checkpoints_hold, checkpoints_as_told, samples, triggered, without_stamps,
          who_waits_is_let_go, hostile_program, own_announcement, garbled_programs, watches_itself, reports,
          counting, counting_early, counting_ends, durations, children_count, many_receptacles, ends_in_good_order, idle, only_one]
+# They keep both processors busy.
+SLOW = [all_of_short_lives, overload_is_sampled, objects_are_sampled]
 
 
 def selftest():
@@ -1629,7 +1632,10 @@ def main():
     wanted = sys.argv[3:]
     if wanted == ["--selftest"]:
         return selftest()
-    cases = [c for c in CASES if not wanted or c.__name__ in wanted]
+    if wanted in ([], ["--slow"]):
+        cases = [c for c in CASES if (c in SLOW) == (wanted != [])]
+    else:
+        cases = [c for c in CASES if c.__name__ in wanted]
     print(f"1..{len(cases)}", flush=True)
     failed = False
     for number, case in enumerate(cases, 1):

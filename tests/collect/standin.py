@@ -388,7 +388,8 @@ class Server:
         if name == "?":
             self.problems.append("a loss of no process")
         counted = cause in ("full", "unreachable", "nested", "oversize", "sampled") and self.store.honest
-        if counted and lo < self.promised(relation):
+        since_promise = lo == -(1 << 63)  # of who has taken a program over, and knows of no promise
+        if counted and not since_promise and lo < self.promised(relation):
             self.behind.append((self.checks, name, f"{total} of {relation} lost ({cause}) from {lo} on, "
                                 f"which was promised before, up to {self.promised(relation)}"))
         key = (name, relation, cause)

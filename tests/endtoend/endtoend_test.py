@@ -1282,6 +1282,39 @@ def sampled_in_overload(world):
     expect('never is refused: ' + wrong.stderr.decode(), b'TQ-0321' in wrong.stderr)
 
 
+def sampled_and_taken_over(world):
+    """What a sampled program passes over while nobody reads it is lost from the last promise on, not from the next reader on."""
+    world.serve()
+    world.collect('--ring', '4')
+    a = world.ticker('a', count=10**10)
+    world.known('Work')
+    world.run('range of w is Work retrieve into Times (t = w.Thread, w.Times)')
+    wait_for('Work is on', lambda: enabled(world, 'Work', 'a'))
+    a.go()
+    wait_for('it is sampled', lambda: cells(world, 'Work', 'a', '')[3].startswith('sampled'))
+    wait_for('records', lambda: world.count('Work') > 0)
+    world.kill(world.collector)
+    time.sleep(1.5)
+    before = world.count('Work')
+    world.collect('--ring', '4')
+    wait_for('records again', lambda: world.count('Work') > before)
+    wait_for('it is sampled again', lambda: cells(world, 'Work', 'a', '')[3].startswith('sampled'))
+    a.enough()
+    a.done()
+    generated = a.generated()  # but for what was passed over
+    a.end()
+    wait_for(lambda: 'the account (%d, %d)' % (generated, world.accounted('Work')),
+             lambda: generated == world.accounted('Work'))
+    times = [row[0] for row in world.sql('select start_lo from Work order by start_lo')]
+    gap = max(zip(times, times[1:]), key=lambda pair: pair[1] - pair[0])
+    expect('nobody was there for a while: %r' % (gap,), gap[1] - gap[0] > 10**9)
+    known = gap[0]
+    for low, high in sorted(world.sql('select start_lo, stop_hi from Lost')):
+        if low <= known:
+            known = max(known, high)
+    expect('all of %r is in Lost, not only up to %d' % (gap, known), known >= gap[1] - 10**6)
+
+
 def uncertain_where_lost(world):
     """What records that were lost may have ended has no certain stop in what is looked at; that of others has one."""
     for setting, others in lose_some(world, 'Work', 'Thread', 'true'):
@@ -1365,7 +1398,8 @@ SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_an
              counting, collector_stopped, a_display, objects, objects_of_a_process, names,
              periods, gaps, keys_of_their_own,
              taken_over, machine_lost, sampled, computed_objects, compensated, collector_killed,
-             ended_unseen, server_killed, program_killed, overload, sampled_in_overload, uncertain_where_lost, last_records]
+             ended_unseen, server_killed, program_killed, overload, sampled_in_overload, sampled_and_taken_over,
+             uncertain_where_lost, last_records]
 
 
 SCENARIOS += [keys_of_several, keys_filtered, keys_with_objects, uncertain_of_several]

@@ -214,10 +214,11 @@ def clock_too_fast(world):
     for _ in range(5):
         equal(world.good('retrieve (x = 1)', '--format', 'csv').split()[-1], 'beginning,beginning,forever,forever,true,1')
     said = world.run('--connect', world.socket, '-c', 'range of f is Fast retrieve (f.k) when f overlap "2020-01-01"')
-    # A statement that is short runs in the server, others in a reader.
-    check('tick faster than can be computed' in said.err or 'final only before' in said.err, f'it is late: {said.err}')
+    # A statement that is short runs in the server, others in a reader, which may hold up the log for too long.
+    check('tick faster than can be computed' in said.err or 'final only before' in said.err or 'TQ-0516' in said.err,
+          f'it is late: {said.err}')
     log = os.path.getsize(world.database + '-wal') >> 20
-    check(log < 256, f'the write-ahead log has {log} MiB')
+    check(log <= 256, f'the write-ahead log has {log} MiB')
     world.good('destroy Fast')
     equal(world.stop(), 0)
     equal(world.run('check-database', world.database).out, 'consistent\n')

@@ -45,7 +45,8 @@ static bool wants_each(const struct ng_query *query, size_t variable) {
 static bool permits(struct tql_session *session, struct session_relation *reader,
                     const struct session_relation *relation) {
   const struct ng_query *query = session_query(session, reader);
-  if (query == NULL) return false;
+  /* Who takes what is there for all there was is not to be given less. */
+  if (query == NULL || query->losses_ignored) return false;
   for (size_t i = 0; i < query->variable_count; i++) {
     const struct ng_variable *variable = &query->variables[i];
     const struct session_relation *input = session_of(session, variable->relation);

@@ -106,6 +106,20 @@ static enum base_status put_between(struct tql_session *session, const char *rel
                           (struct net_instant){to, to});
 }
 
+/* Up to when what came from PROCESS had been promised to be complete when who reads it now came; NET_BEGINNING: nobody
+ * knows. */
+static net_chronon promised_of(const struct tql_session *session, const char *process) {
+  net_chronon promised = NET_BEGINNING;
+  if (!session->has_pipes) return promised;
+  for (uint32_t i = 0; i < session->pipes.used; i++) {
+    if (!net_rowmap_live(&session->pipes, i)) continue;
+    const struct session_pipe *pipe = net_rowmap_state(&session->pipes, i);
+    if (pipe->handed_at > promised && strcmp(pipe->process, process) == 0)
+      promised = pipe->handed_at;
+  }
+  return promised;
+}
+
 enum base_status tql_source_loss(struct tql_source *source, const char *process,
                                  const char *relation, const char *cause, uint64_t total,
                                  net_chronon from, net_chronon to) {
@@ -122,6 +136,7 @@ enum base_status tql_source_loss(struct tql_source *source, const char *process,
   struct st_loss loss = {
       .source = teller, .relation = relation, .cause = cause, .seen = base_env_now()};
   uint64_t before = 0;
+  if (from == NET_BEGINNING) from = promised_of(session, process);
   if (status == BASE_OK) status = st_loss_total(session->database, &loss, &before);
   /* Nobody knows how many: that it was so is said once. */
   if (status == BASE_OK && total == 0)
@@ -176,7 +191,8 @@ static enum base_status find_pipe(struct tql_session *session, uint64_t pipe,
   enum base_status status = st_pipe_load(session->database, arena, pipe, &found, &saved);
   if (status == BASE_OK && found) {
     *ret = pipe_at(session, net_rowmap_put_id(&session->pipes, pipe, NULL));
-    **ret = (struct session_pipe){base_xstrdup(saved.process), saved.position, saved.at, false};
+    **ret = (struct session_pipe){
+        base_xstrdup(saved.process), saved.position, saved.at, saved.at, 0, false};
   }
   base_arena_free(arena);
   return status;
@@ -185,7 +201,8 @@ static enum base_status find_pipe(struct tql_session *session, uint64_t pipe,
 static struct session_pipe *add_pipe(struct tql_session *session, uint64_t pipe,
                                      const char *process, uint64_t position) {
   struct session_pipe *made = pipe_at(session, net_rowmap_put_id(&session->pipes, pipe, NULL));
-  *made = (struct session_pipe){base_xstrdup(process), position, NET_BEGINNING, true};
+  *made =
+      (struct session_pipe){base_xstrdup(process), position, NET_BEGINNING, NET_BEGINNING, 0, true};
   return made;
 }
 
@@ -210,6 +227,9 @@ enum base_status tql_source_pipe(struct tql_source *source, uint64_t pipe, const
   if (status == BASE_OK) {
     if (known == NULL) known = add_pipe(session, pipe, process, 0);
     known->changed = true; /* it was heard of */
+    uint64_t reader = base_hash(source->state->identity, strlen(source->state->identity), 0);
+    if (known->reader != reader) known->handed_at = known->at;
+    known->reader = reader;
     status = skip_to(session, known, position);
   }
   return session_leave_source(session, status);

@@ -82,7 +82,9 @@ struct session_description {
 struct session_pipe {
   char *process;
   uint64_t position;
-  net_chronon at;
+  net_chronon at;        /* promised by who brought its last records */
+  net_chronon handed_at; /* AT, when who reads it now came */
+  uint64_t reader;       /* who that is: the hash of his identity; 0: as yet nobody, as far as is known here */
   bool changed;
 };
 
