@@ -1608,7 +1608,7 @@ CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, wh
          who_waits_is_let_go, hostile_program, own_announcement, garbled_programs, watches_itself, reports,
          counting, counting_early, counting_ends, durations, children_count, many_receptacles, ends_in_good_order, idle, only_one]
 # They keep both processors busy.
-SLOW = [all_of_short_lives, overload_is_sampled, objects_are_sampled]
+SLOW = [overload_is_sampled, objects_are_sampled]
 
 
 def selftest():
