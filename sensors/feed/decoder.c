@@ -195,7 +195,12 @@ static bool read_time(struct sn_decoder *decoder, const char *name, const char *
     case SN_NUMBER_SYNTAX:
       return parse_time(decoder, name, text, length, ret);
     case SN_NUMBER_FRACTION:
-      return refuse_value(decoder, name, text, length, "no whole number of chronons");
+      return refuse_value(
+          decoder, name, text, length,
+          decoder->time.timeline == NET_TIMELINE_REAL
+              ? "no whole number of nanoseconds since 1970: parts of a second are written as in "
+                "2026-01-01T10:00:00.5Z"
+              : "no whole number of chronons");
     case SN_NUMBER_RANGE:
       break;
   }
