@@ -32,12 +32,22 @@ static bool asks_for_order(const struct ng_expr *expr, size_t variable) {
   return false;
 }
 
+/* Is a condition on when VARIABLE's tuples begin or end? */
+static bool asks_for_ends(const struct ng_expr *expr, size_t variable) {
+  if (expr == NULL) return false;
+  if ((expr->op == NG_T_START || expr->op == NG_T_STOP) && names(expr, variable)) return true;
+  for (unsigned i = 0; i < expr->arg_count; i++)
+    if (asks_for_ends(expr->args[i], variable)) return true;
+  return false;
+}
+
 static bool wants_each(const struct ng_query *query, size_t variable) {
   const struct ng_expr *const times[] = {query->when, query->start, query->stop, query->at};
   for (size_t i = 0; i < query->aggregate_count; i++)
     if (query->aggregates[i].variable == variable) return true;
   for (size_t i = 0; i < sizeof times / sizeof *times; i++)
     if (asks_for_order(times[i], variable)) return true;
+  if (asks_for_ends(query->when, variable)) return true;
   return query->result_class == NET_EVENT && names(query->at, variable);
 }
 
@@ -85,10 +95,10 @@ void tql_session_each_overload(struct tql_session *session, bool all,
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
     if (session_is_derived(relation) || !relation->announced) continue;
-    bool sampled = may_be_sampled(session, relation);
-    if (all ? sampled : sampled != relation->sampled_in_overload)
-      each(context, relation->ng.name, sampled);
-    if (!all) relation->sampled_in_overload = sampled;
+    bool told = relation->sampled_in_overload;
+    if (!all) relation->sampled_in_overload = may_be_sampled(session, relation);
+    if (all ? told : told != relation->sampled_in_overload)
+      each(context, relation->ng.name, relation->sampled_in_overload);
   }
 }
 

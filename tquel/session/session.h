@@ -299,7 +299,7 @@ uint64_t tql_source_durable(const struct tql_source *source);
 int64_t tql_session_checkpoint_every(const struct tql_session *session);
 
 /* Calls EACH for the announced relations whose sensors may be sampled when they make too much (overload.c), so far as
- * that has changed since it was asked last; ALL: for all of which it is so. It changes with what is asked, and with
+ * that has changed since it was asked last; ALL: for all of which it was so then. It changes with what is asked, and with
  * settings: then tql_session_asks is another number.                                                    */
 void tql_session_each_overload(struct tql_session *session, bool all,
                                void (*each)(void *context, const char *relation, bool sampled),
