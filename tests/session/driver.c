@@ -404,6 +404,10 @@ static void describe_sensors(void) {
   base_buffer_done(&out);
 }
 
+static void pass_over_overload(void *context, const char *relation, bool sampled) {
+  (void)context, (void)relation, (void)sampled;
+}
+
 static void print_overload(void *context, const char *relation, bool sampled) {
   (void)context;
   printf("%s %s\n", relation, sampled ? "may be sampled" : "loses");
@@ -499,6 +503,7 @@ static void command(char *rest_of_run) {
   } else if (is("sensors")) {
     describe_sensors();
   } else if (is("overload")) {
+    tql_session_each_overload(session, false, pass_over_overload, NULL); /* as the server: changes, then who comes new */
     tql_session_each_overload(session, true, print_overload, NULL);
   } else if (is("mark")) {
     printf("=\n");
