@@ -1244,7 +1244,7 @@ def sampled_in_overload(world):
     """More than can be taken of what holds is sampled, unless somebody counts it or lets it be lost; and is uncertain."""
     world.serve()
     world.collect('--ring', '4')
-    a = world.ticker('a', count=10**10, threads=2)
+    a = world.ticker('a', count=10**10, pause_ns=400, threads=2)
     world.known('Work')
     world.run('range of w is Work retrieve into Times (t = w.Thread, w.Times)')
     wait_for('Work is on', lambda: enabled(world, 'Work', 'a'))
@@ -1286,7 +1286,7 @@ def sampled_and_taken_over(world):
     """What a sampled program passes over while nobody reads it is lost from the last promise on, not from the next reader on."""
     world.serve()
     world.collect('--ring', '4')
-    a = world.ticker('a', count=10**10)
+    a = world.ticker('a', count=10**10, pause_ns=400)
     world.known('Work')
     world.run('range of w is Work retrieve into Times (t = w.Thread, w.Times)')
     wait_for('Work is on', lambda: enabled(world, 'Work', 'a'))

@@ -49,15 +49,20 @@ static void add(uint64_t *word) {
   __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST);
 }
 
-static void nap(long ns) {
-  struct timespec time = {ns / 1000000000, ns % 1000000000};
-  if (ns > 0) nanosleep(&time, NULL);
-}
-
 static int64_t now_ns(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* What is shorter than the kernel can wait is not slept. */
+static void nap(long ns) {
+  struct timespec time = {ns / 1000000000, ns % 1000000000};
+  if (ns >= 20000) {
+    nanosleep(&time, NULL);
+  } else if (ns > 0) {
+    for (int64_t end = now_ns() + ns; now_ns() < end;) {}
+  }
 }
 
 /* Until the next Beat is due, by a plan that a late one does not shift. */
