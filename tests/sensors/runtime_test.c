@@ -258,7 +258,7 @@ static void signals(void) {
 }
 
 static void handler_forks(void) {
-  start("handler-forks", 3000000, ITERATION, SN_TRACE);
+  start("handler-forks", (long)amount(1000000, 3000000), ITERATION, SN_TRACE);
   finish();
   struct sn_account first, rest;
   sn_peer_account(watcher.peers[0], true, &first);
@@ -616,7 +616,7 @@ static void modes(void) {
 }
 
 static void fork_objects(void) {
-  start("fork-objects", 50, 0, 0);
+  start("fork-objects", (long)amount(20, 50), 0, 0);
   finish();
   CHECK(watcher.ledger->bad == 0, "the program found %" PRIu32 ", a child ended with %#" PRIx32,
         watcher.ledger->bad & 255u, watcher.ledger->bad >> 8);
@@ -776,7 +776,7 @@ static void nonsense(void) {
 #ifdef __SANITIZE_ADDRESS__
   const int rounds = 20000;
 #else
-  const int rounds = (int)amount(4000, 20000);
+  const int rounds = (int)amount(2000, 20000);
 #endif
   for (int i = 0; i < rounds; i++) {
     for (uint64_t n = base_random_below(&random, 8) + 1; n > 0; n--) {
