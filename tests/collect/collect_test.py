@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The collector, between real programs (target.c) and a stand-in for the server (standin.py). TAP.
 
-    collect_test.py TQUEL TARGET [CASE]...       without, all but SLOW
+    collect_test.py TQUEL TARGET [CASE]...       without, all but SLOW and LONG
     collect_test.py TQUEL TARGET --slow          those of SLOW
+    collect_test.py TQUEL TARGET --long          those of LONG
     collect_test.py TQUEL TARGET --selftest      a test that must fail
 
 In every case that ends, what was generated is what was received and what was counted as lost. Nothing here
@@ -1609,7 +1610,8 @@ CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, wh
          who_waits_is_let_go, hostile_program, own_announcement, garbled_programs, watches_itself, reports,
          counting, counting_early, counting_ends, durations, children_count, many_receptacles, ends_in_good_order, idle, only_one]
 # They keep both processors busy.
-SLOW = [overload_is_sampled, objects_are_sampled]
+SLOW = [checkpoints_hold, many_processes, lives_are_short, behind]
+LONG = [overload_is_sampled, objects_are_sampled]
 
 
 def selftest():
@@ -1633,8 +1635,10 @@ def main():
     wanted = sys.argv[3:]
     if wanted == ["--selftest"]:
         return selftest()
-    if wanted in ([], ["--slow"]):
-        cases = [c for c in CASES if (c in SLOW) == (wanted != [])]
+    if wanted == []:
+        cases = [c for c in CASES if c not in SLOW + LONG]
+    elif wanted in (["--slow"], ["--long"]):
+        cases = SLOW if wanted == ["--slow"] else LONG
     else:
         cases = [c for c in CASES if c.__name__ in wanted]
     print(f"1..{len(cases)}", flush=True)

@@ -14,12 +14,12 @@ help page, and fails when a number has no case, or a case has no number. The for
     --- shell                in their place: a shell script whose last command is the one in question
     --- exit N               the exit code; that of the registry unless given, 0 for warnings
     --- expect               standard error, exactly; `...` stands for anything within a line
-    --- slow                 only with --slow, which runs these cases alone
+    --- slow                 only with --slow
     --- example              the registry's example at @ of these statements produces the number
     --- example-shell        likewise a shell script
     --- example-none REASON  the example is a description, nothing that one could run
 
---update writes what comes out into `expect`: read the difference before you believe it. A message
+--slow runs these cases, the examples and the help pages; without, all other cases are run. --update writes what comes out into `expect`: read the difference before you believe it. A message
 that speaks of the statements' text must say FILE:LINE:COL, show the line and mark it; only cases of
 the command line, of databases that cannot be opened, and of feeds have nothing to show, and those
 say `--- placeless`. `--- elsewhere TEST` names the program of tests/ that has a message come and looks for its number.
@@ -298,19 +298,20 @@ def points_of_cases(tquel, registry, cases, only, update, pool):
     points = []
     slow = '--slow' in sys.argv
     for case in cases:
-        if only not in (None, case.number) or only is None and (case.first('slow') is not None) != slow:
+        if only not in (None, case.number):
             continue
+        wanted = only is not None or (case.first('slow') is not None) == slow
         name = f'TQ-{case.number:04d} {case.title}'.rstrip()
         row = registry.rows.get(case.number)
         if row is None:
             missing = [f'{case.path}:{case.line}: the registry has no such number']
             points.append((name, lambda missing=missing: missing))
             continue
-        if case.first('root') and os.getuid() != 0:
+        if wanted and case.first('root') and os.getuid() != 0:
             points.append((name, None))
-        elif case.first('script') or case.first('shell'):
+        elif wanted and (case.first('script') or case.first('shell')):
             points.append((name, pool.submit(run_case, tquel, row, case, update).result))
-        if case.first('example') or case.first('example-shell'):
+        if (slow or only is not None) and (case.first('example') or case.first('example-shell')):
             points.append((f'TQ-{case.number:04d} its example',
                            pool.submit(run_example, tquel, row, case).result))
     return points
@@ -340,7 +341,8 @@ def points_of_rows(tquel, registry, cases, only, pool):
                     case.first('example-none')) for case in cases):
             problems.append('its example is not tried')
         points.append((f"TQ-{number:04d} {row['name']} has cases", lambda problems=problems: problems))
-        points.append((f'help TQ-{number:04d}', pool.submit(check_help, tquel, number, row).result))
+        if '--slow' in sys.argv or only is not None:
+            points.append((f'help TQ-{number:04d}', pool.submit(check_help, tquel, number, row).result))
     return points
 
 
@@ -359,8 +361,7 @@ def main():
     # Cases have a directory each and do not disturb each other; many wait for something.
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         points = points_of_cases(tquel, registry, cases, only, update, pool)
-        if '--slow' not in sys.argv:
-            points += points_of_rows(tquel, registry, cases, only, pool)
+        points += points_of_rows(tquel, registry, cases, only, pool)
         for name, problems in points:
             if problems is None:
                 tap.skip(name, 'needs another user')

@@ -508,4 +508,5 @@ def names(world):
 
 
 if __name__ == '__main__':
-    main([every_field, columns, many_rows, endless_report, deaf, silent, impostor, looks, conditions, strangers, equal_losses, noise, names, squatter])
+    main([every_field, columns, many_rows, endless_report, deaf, silent, impostor, looks, conditions, strangers, equal_losses, noise, names, squatter],
+         slow=[endless_report])

@@ -1466,4 +1466,5 @@ if __name__ == '__main__':
           cut_output, clock, back_again, display_before_feed, displays_of_what_was_lost,
           server_gone, displays, stopped_shell, hostile, records, half_messages, others, group,
           many_shells, restarted, second_server, full_disk, full_disk_and_file,
-          network, interactive])
+          network, interactive],
+         slow=[clock_too_fast, read_as_here, display_beside, slow_and_dead])
