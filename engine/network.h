@@ -406,7 +406,6 @@ struct net_node *net_create_trigger(struct net_network *network, const char *nam
                                     const struct net_watch *watch, const uint32_t *slots,
                                     size_t slot_count);
 /* Sinks. CALLBACK sees every batch (display, collecting, subscription). */
-typedef enum base_status (*net_batch_fn)(void *context, const struct net_batch *batch);
 struct net_node *net_create_display(struct net_network *network, const char *name,
                                     const struct net_layout *layout, net_batch_fn callback,
                                     void *context);

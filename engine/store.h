@@ -68,4 +68,11 @@ struct net_store_class {
   enum base_status (*checkpoint)(struct net_store *store, const char *relation, net_chronon time);
 };
 
+typedef enum base_status (*net_batch_fn)(void *context, const struct net_batch *batch);
+
+/* Hands the batches of what SCAN says to EACH, one after the other, until it gives another status than BASE_OK, which is
+ * returned then; BASE_CANCEL: interrupted between two. */
+enum base_status net_store_each_batch(struct net_store *store, const struct net_scan *scan,
+                                      net_batch_fn each, void *context);
+
 #endif

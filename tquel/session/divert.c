@@ -203,33 +203,36 @@ enum base_status session_divert_combination(struct tql_session *session,
 
 /* --- how much there is of it */
 
-static void count_batch(const struct tql_session *session, const struct net_batch *batch,
-                        uint64_t *counts) {
+struct counting {
+  const struct tql_session *session;
+  uint64_t *counts; /* by the session's relations */
+};
+
+static enum base_status count_batch(void *context, const struct net_batch *batch) {
+  const struct counting *counting = context;
+  const struct tql_session *session = counting->session;
   for (uint32_t i = 0; i < batch->count; i++) {
     size_t length, number = 0;
     const char *name = base_strings_text(session->strings, net_batch_row(batch, i)[2].s, &length);
     while (number < session->relation_count &&
            strcmp(session->relations[number]->ng.name, name) != 0)
       number++;
-    if (number < session->relation_count) counts[number]++;
+    if (number < session->relation_count) counting->counts[number]++;
   }
+  return BASE_OK;
 }
 
 uint64_t *session_count_rejected(struct tql_session *session) {
   uint64_t *counts = base_xcalloc(session->relation_count + 1, sizeof *counts);
   const struct session_relation *rejected = session_find(session, "Rejected");
   if (rejected == NULL) return counts;
-  struct net_store *store = st_net(session->database);
-  struct net_source *source = NULL;
-  struct net_batch batch;
-  struct net_scan scan = {.relation = rejected->ng.name,
-                          .layout = rejected->ng.layout,
-                          .form = NET_SCAN_TUPLES,
-                          .checkpoint = NET_FOREVER};
-  enum base_status status = store->class->scan(store, &scan, &source);
-  while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK)
-    count_batch(session, &batch, counts);
-  if (source != NULL) source->free(source);
+  struct counting counting = {session, counts};
+  const struct net_scan scan = {.relation = rejected->ng.name,
+                                .layout = rejected->ng.layout,
+                                .form = NET_SCAN_TUPLES,
+                                .checkpoint = NET_FOREVER};
+  /* What cannot be read is not counted. */
+  (void)net_store_each_batch(st_net(session->database), &scan, count_batch, &counting);
   return counts;
 }
 

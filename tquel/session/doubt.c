@@ -104,23 +104,28 @@ static void note_row(const struct tql_session *session, enum which which,
   }
 }
 
+struct noting {
+  struct tql_session *session;
+  enum which which;
+};
+
+static enum base_status note_batch(void *context, const struct net_batch *batch) {
+  const struct noting *noting = context;
+  for (uint32_t i = 0; i < batch->count; i++)
+    note_row(noting->session, noting->which, batch->layout, net_batch_row(batch, i));
+  return BASE_OK;
+}
+
 static enum base_status read_losses(struct tql_session *session, enum which which) {
   static const char *const names[] = {"Lost", "Late", "Rejected"};
   const struct session_relation *relation = session_find(session, names[which]);
   if (relation == NULL) return BASE_OK;
-  struct net_store *store = st_net(session->database);
-  struct net_source *source = NULL;
-  struct net_batch batch;
-  struct net_scan scan = {.relation = relation->ng.name,
-                          .layout = relation->ng.layout,
-                          .form = NET_SCAN_TUPLES,
-                          .checkpoint = NET_FOREVER};
-  enum base_status status = store->class->scan(store, &scan, &source);
-  while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK)
-    for (uint32_t i = 0; i < batch.count; i++)
-      note_row(session, which, batch.layout, net_batch_row(&batch, i));
-  if (source != NULL) source->free(source);
-  return status == BASE_END ? BASE_OK : status;
+  struct noting noting = {session, which};
+  const struct net_scan scan = {.relation = relation->ng.name,
+                                .layout = relation->ng.layout,
+                                .form = NET_SCAN_TUPLES,
+                                .checkpoint = NET_FOREVER};
+  return net_store_each_batch(st_net(session->database), &scan, note_batch, &noting);
 }
 
 /* --- for a statement */

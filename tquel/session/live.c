@@ -406,12 +406,18 @@ static void note_open(struct session_relation *relation, const union net_slot *r
     }
 }
 
+static enum base_status add_open_rows(void *context, const struct net_batch *batch) {
+  struct net_rows *open = context;
+  for (uint32_t i = 0; i < batch->count; i++)
+    if (net_row_is_open(batch->layout, net_batch_row(batch, i)))
+      net_rows_add_copy(open, net_batch_row(batch, i), net_batch_marks(batch, i));
+  return BASE_OK;
+}
+
 /* Open tuples of a period relation, which end records may close: those of the table, as far as what is
  * pending does not close them, and those that are pending. */
 static enum base_status collect_open_rows(struct tql_session *session,
                                           struct session_relation *relation) {
-  struct net_source *source = NULL;
-  struct net_store *store = st_net(session->database);
   if (relation->open_rows.layout != NULL) net_rows_done(&relation->open_rows);
   net_rows_init(&relation->open_rows, relation->ng.layout);
   struct net_wanted wanted = not_over_before(&relation->ng, relation->checkpoint);
@@ -421,20 +427,15 @@ static enum base_status collect_open_rows(struct tql_session *session,
                           .checkpoint = NET_FOREVER,
                           .wanted = &wanted};
   bool event = relation->ng.layout->tuple_class == NET_EVENT; /* of which none is open */
-  enum base_status status = event ? BASE_END : store->class->scan(store, &scan, &source);
-  struct net_batch batch;
-  while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK)
-    for (uint32_t i = 0; i < batch.count; i++)
-      if (net_row_is_open(batch.layout, net_batch_row(&batch, i)))
-        net_rows_add_copy(&relation->open_rows, net_batch_row(&batch, i),
-                          net_batch_marks(&batch, i));
-  if (source != NULL) source->free(source);
+  enum base_status status = event ? BASE_OK
+                                  : net_store_each_batch(st_net(session->database), &scan,
+                                                         add_open_rows, &relation->open_rows);
   const struct net_inbox_port *port = &relation->pending.ports[0];
   const union net_slot *row;
   uint8_t marks;
   for (size_t i = 0; relation->has_pending && (row = net_inbox_waiting(port, i, &marks)); i++)
     note_open(relation, row, marks);
-  return status == BASE_END ? BASE_OK : status;
+  return status;
 }
 
 static void add_pending(struct session_relation *relation, const union net_slot *row,

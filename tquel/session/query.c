@@ -443,33 +443,35 @@ enum base_status session_retrieve(struct tql_session *session,
   return status == BASE_OK ? report_all_withheld(session, query) : status;
 }
 
+struct adding {
+  struct tql_session *session;
+  struct tql_rows *rows;
+};
+
+static enum base_status add_batch(void *context, const struct net_batch *batch) {
+  const struct adding *adding = context;
+  adding->session->counters.rows_in += batch->count;
+  tql_rows_add_batch(adding->rows, batch);
+  return BASE_OK;
+}
+
 enum base_status session_rows_of(struct tql_session *session, struct session_relation *relation,
                                  struct tql_rows *ret) {
-  struct net_store *store = st_net(session->database);
-  struct net_source *source = NULL;
   tql_rows_init(ret, relation->ng.name, relation->ng.layout);
   ret->rows.may_spill = true;
   if (session_is_looked_through(relation)) return session_view_rows(session, relation, ret);
   ret->checkpoint = relation->checkpoint;
+  struct adding adding = {session, ret};
   /* All rows that are stored, also those at or beyond a checkpoint. */
   int64_t began = base_env_monotonic();
   struct net_scan scan = {.relation = relation->ng.name,
                           .layout = relation->ng.layout,
                           .form = NET_SCAN_TUPLES,
                           .checkpoint = NET_FOREVER};
-  enum base_status status = store->class->scan(store, &scan, &source);
-  struct net_batch batch;
-  while (status == BASE_OK) {
-    if (base_env_interrupted()) {
-      status = BASE_CANCEL;
-    } else if ((status = source->next(source, &batch)) == BASE_OK) {
-      session->counters.rows_in += batch.count;
-      tql_rows_add_batch(ret, &batch);
-    }
-  }
-  if (source != NULL) source->free(source);
+  enum base_status status =
+      net_store_each_batch(st_net(session->database), &scan, add_batch, &adding);
   session->counters.load_ns += base_env_monotonic() - began;
-  return status == BASE_END ? BASE_OK : status;
+  return status;
 }
 
 enum base_status session_print(struct tql_session *session, struct session_relation *relation) {

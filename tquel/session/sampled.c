@@ -222,11 +222,16 @@ static bool has_row(const struct net_rows *rows, size_t index, const union net_s
          memcmp(net_rows_row(rows, index), row, rows->layout->slot_count * sizeof *row) == 0;
 }
 
+static enum base_status add_runs(void *context, const struct net_batch *batch) {
+  struct net_rows *runs = context;
+  for (uint32_t i = 0; i < batch->count; i++)
+    if (net_batch_row(batch, i)[3].i == NET_FOREVER)
+      net_rows_add_copy(runs, net_batch_row(batch, i), NET_DEFINITE);
+  return BASE_OK;
+}
+
 /* The rows of the table that a scan finds to be runs which may go on. */
 static enum base_status find_runs(struct tql_session *session, struct session_relation *relation) {
-  struct net_store *store = st_net(session->database);
-  struct net_source *source = NULL;
-  struct net_batch batch;
   net_rows_init(&relation->runs, relation->ng.layout);
   struct net_wanted wanted = NET_WANTED_ALL;
   wanted.stop_hi_min = NET_FOREVER;
@@ -235,13 +240,7 @@ static enum base_status find_runs(struct tql_session *session, struct session_re
                           .form = NET_SCAN_TUPLES,
                           .checkpoint = NET_FOREVER,
                           .wanted = &wanted};
-  enum base_status status = store->class->scan(store, &scan, &source);
-  while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK)
-    for (uint32_t i = 0; i < batch.count; i++)
-      if (net_batch_row(&batch, i)[3].i == NET_FOREVER)
-        net_rows_add_copy(&relation->runs, net_batch_row(&batch, i), NET_DEFINITE);
-  if (source != NULL) source->free(source);
-  return status == BASE_END ? BASE_OK : status;
+  return net_store_each_batch(st_net(session->database), &scan, add_runs, &relation->runs);
 }
 
 /* What the table says of the runs that may go on, as it is now known. Rows that are as they were stay. */

@@ -21,20 +21,18 @@ const struct ng_query *session_so_far(struct base_arena *arena, const struct ng_
   return live;
 }
 
+static enum base_status take_stored(void *context, const struct net_batch *batch) {
+  net_snapshot_set_stored(context, batch);
+  return BASE_OK;
+}
+
 /* Tells the sink what the table has. */
 static enum base_status load(struct tql_session *session, struct session_relation *relation) {
-  struct net_store *store = st_net(session->database);
-  struct net_source *source = NULL;
-  struct net_scan scan = {.relation = relation->ng.name,
-                          .layout = relation->ng.layout,
-                          .form = NET_SCAN_TUPLES,
-                          .checkpoint = NET_FOREVER};
-  enum base_status status = store->class->scan(store, &scan, &source);
-  struct net_batch batch;
-  while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK)
-    net_snapshot_set_stored(relation->store_node, &batch);
-  if (source != NULL) source->free(source);
-  return status == BASE_END ? BASE_OK : status;
+  const struct net_scan scan = {.relation = relation->ng.name,
+                                .layout = relation->ng.layout,
+                                .form = NET_SCAN_TUPLES,
+                                .checkpoint = NET_FOREVER};
+  return net_store_each_batch(st_net(session->database), &scan, take_stored, relation->store_node);
 }
 
 enum base_status session_build_summary(struct tql_session *session,

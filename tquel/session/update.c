@@ -373,32 +373,35 @@ static enum base_status cut_all(struct update *update) {
 
 /* --- the query */
 
+struct numbering {
+  struct update *update;
+  struct net_rows *numbered;
+};
+
+static enum base_status number_batch(void *context, const struct net_batch *batch) {
+  const struct numbering *numbering = context;
+  struct update *update = numbering->update;
+  const struct net_layout *from = update->tuples.layout, *to = numbering->numbered->layout;
+  for (uint32_t i = 0; i < batch->count; i++) {
+    const union net_slot *row = net_batch_row(batch, i);
+    net_rows_add_copy(&update->tuples, row, net_batch_marks(batch, i));
+    if (update->bound.credibility && !(net_batch_marks(batch, i) & NET_DEFINITE)) continue;
+    union net_slot *copy = net_rows_add(numbering->numbered, NET_DEFINITE);
+    memcpy(copy, row, from->slot_count * sizeof *copy);
+    copy[to->fields[to->field_count - 1].slot].i = (int64_t)update->tuples.count - 1;
+  }
+  return BASE_OK;
+}
+
 /* The relation's tuples, and the same numbered, all of them definite: the query is to say how the
  * condition stands, and not whether the tuple is there.                                             */
 static enum base_status number_tuples(struct update *update, struct net_rows *numbered) {
-  struct tql_session *session = update->session;
-  const struct net_layout *from = update->tuples.layout, *to = numbered->layout;
-  struct net_store *store = st_net(session->database);
-  struct net_source *source = NULL;
-  struct net_scan scan = {.relation = update->relation->ng.name,
-                          .layout = from,
-                          .form = NET_SCAN_TUPLES,
-                          .checkpoint = update->relation->checkpoint};
-  enum base_status status = store->class->scan(store, &scan, &source);
-  struct net_batch batch;
-  while (status == BASE_OK && (status = source->next(source, &batch)) == BASE_OK) {
-    for (uint32_t i = 0; i < batch.count; i++) {
-      const union net_slot *row = net_batch_row(&batch, i);
-      net_rows_add_copy(&update->tuples, row, net_batch_marks(&batch, i));
-      if (update->bound.credibility && !(net_batch_marks(&batch, i) & NET_DEFINITE)) continue;
-      union net_slot *copy = net_rows_add(numbered, NET_DEFINITE);
-      memcpy(copy, row, from->slot_count * sizeof *copy);
-      copy[to->fields[to->field_count - 1].slot].i = (int64_t)update->tuples.count - 1;
-    }
-    if (base_env_interrupted()) status = BASE_CANCEL;
-  }
-  if (source != NULL) source->free(source);
-  return status == BASE_END ? BASE_OK : status;
+  struct numbering numbering = {update, numbered};
+  const struct net_scan scan = {.relation = update->relation->ng.name,
+                                .layout = update->tuples.layout,
+                                .form = NET_SCAN_TUPLES,
+                                .checkpoint = update->relation->checkpoint};
+  return net_store_each_batch(st_net(update->session->database), &scan, number_batch, &numbering);
 }
 
 static enum base_status find_cuts(struct update *update) {
