@@ -9,6 +9,8 @@ has to stand in circles.txt, which a commit may only shorten: a circle may lose 
 may join one, and a line that is larger than what is left of it is wrong as well. A function that other files could see
 and none does is either dead or should be static.
 
+FLOORS are rooms of a folder on which its other files stand: of that folder they take nothing but their own.
+
 --print shows all circles, --edges FILE who takes what from whom in the circle of FILE. Prints TAP.
 """
 import argparse
@@ -22,6 +24,7 @@ import sys
 ALLOWED = 4
 HERE = pathlib.Path(__file__).resolve().parent
 FOLDERS = ('engine', 'netgen', 'storage', 'sensors', 'tquel')
+FLOORS = {'tquel/session/catalogue/': 'tquel/session/'}
 # Made by macros or generators as a set, of which a file takes what it needs; or what programs of users call.
 MADE = re.compile(r'^(main|__.*|sn_begin_.*|sn_get_.*|sn_put_.*|\w*_flex_.*|\w*_flex|sn_[A-Z].*)$')
 # The run-time of sensors is a library for others.
@@ -138,6 +141,15 @@ def complaints(found, allowed):
             yield f'circles.txt: in no circle any more: {" ".join(sorted(gone))}'
 
 
+def climbing(graph, floors):
+    """Who takes something from a floor above his own."""
+    for floor, house in floors.items():
+        for name in sorted(graph):
+            above = [owner for owner in sorted(graph[name]) if owner.startswith(house) and not owner.startswith(floor)]
+            if name.startswith(floor) and above:
+                yield f'{name} takes from {" ".join(above)}'
+
+
 def unused(defines, takes, fuzzed=frozenset()):
     wanted = set().union(*takes.values()) | fuzzed
     for symbol, name in sorted(defines.items()):
@@ -159,6 +171,7 @@ def selftest():
     good &= not list(complaints(found, [set('abcde')]))
     good &= len(list(complaints(found, [set('abcd')]))) == 1
     good &= len(list(complaints(found, [set('abcdex')]))) == 1
+    good &= list(climbing({'h/f/a': {'h/b', 'h/f/c', 'x'}, 'h/b': {'h/f/a'}}, {'h/f/': 'h/'})) == ['h/f/a takes from h/b']
     good &= list(unused({'f': 'a.c', 'g': 'a.c'}, {'b.c': {'f'}})) == ['a.c: g']
     return good
 
@@ -185,6 +198,7 @@ def main():
             print(len(circle), *circle)
         return 0
     results = [('no circle has grown', list(complaints(found, listed(HERE / 'circles.txt')))),
+               ('a floor stands on nothing above it', list(climbing(graph, FLOORS))),
                ('what others can see, others take', list(unused(defines, takes, words_of_fuzzers(options.source)))),
                ('what is wrong is found', [] if selftest() and len(product) > 200 else [f'{len(product)} files'])]
     print(f'1..{len(results)}')

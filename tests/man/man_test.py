@@ -248,7 +248,7 @@ def words_to_find(tquel, root):
         table = source.partition(start)[2].partition('};')[0]
         for found in re.finditer(r'\{"(\w+)",(?!.*NOT_EXECUTED)', table):
             yield '7', found.group(1)
-    source = open(os.path.join(root, 'tquel/session/settings.c'), encoding='utf-8').read()
+    source = open(os.path.join(root, 'tquel/session/catalogue/settings.c'), encoding='utf-8').read()
     table = source.partition('names[] = {')[2].partition('};')[0]
     for found in re.finditer(r'"([\w ]+)"', table):
         yield '7', 'set ' + found.group(1)

@@ -213,22 +213,6 @@ static const char *copy_of(struct tql_session *session, const char *text) {
   return text != NULL ? base_arena_strdup(session->arena, text) : NULL;
 }
 
-/* Is it the one in which collectors say which sensors are on (sensors/collect/collector.sdf)? */
-static bool is_of_switches(const struct session_relation *relation) {
-  return relation->announced && relation->taskforce != NULL &&
-         strcasecmp(relation->taskforce, "Collector") == 0 &&
-         strcasecmp(relation->event, "SensorOn") == 0;
-}
-
-bool session_says_switches(struct tql_session *session, const struct session_relation *relation) {
-  for (size_t i = 0; i < session->relation_count; i++) {
-    const struct session_relation *each = session->relations[i];
-    if (!is_of_switches(each)) continue;
-    if (each == relation || session_depends(session, relation, each)) return true;
-  }
-  return false;
-}
-
 /* No event but that of a period sensor can have a domain of that name (sensors/sdf). */
 static bool is_of_period_sensor(const struct session_relation *relation) {
   const struct ng_relation *ng = &relation->ng;

@@ -296,7 +296,8 @@ static enum base_status execute(struct tql_session *session,
     case TQL_S_CHECKPOINT:
       return session_checkpoint(session, statement);
     case TQL_S_SET:
-      return session_set(session, statement);
+      return strcmp(statement->words, "rule") == 0 ? session_set_rule(session, statement)
+                                                   : session_set(session, statement);
     case TQL_S_DELETE:
     case TQL_S_REPLACE:
       return session_update(session, statement);

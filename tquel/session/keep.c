@@ -20,8 +20,6 @@
 
 #include "tquel/session/session_impl.h"
 
-static void print_age(const struct tql_session *session, struct base_buffer *out, int64_t age);
-
 /* --- who reads what */
 
 /* Does READER read RELATION, itself or through views? */
@@ -234,7 +232,7 @@ static bool refuse(struct tql_session *session, const struct session_relation *r
                    const char *name, const struct ng_history *history) {
   if (history->query == NULL) return false;
   struct base_buffer age = BASE_BUFFER_EMPTY;
-  print_age(session, &age, relation->age);
+  session_print_age(session, &age, relation->age);
   const char *kept = relation->ages ? base_buffer_text(&age) : "an age";
   base_report_hint(session->diags, MSG_NEEDS_ALL, history->query->source, &history->clause,
                    base_arena_printf(session->statement_arena,
@@ -330,27 +328,6 @@ enum base_status session_complete(struct tql_session *session, struct session_re
 }
 
 /* --- the statement */
-
-/* "1 hour", "nothing", on the abstract timeline chronons. */
-static void print_age(const struct tql_session *session, struct base_buffer *out, int64_t age) {
-  struct tql_expr expr = {
-      .kind = session->timeline == NET_TIMELINE_REAL ? TQL_E_DURATION : TQL_E_INTEGER,
-      .integer = age};
-  if (age == 0)
-    base_buffer_puts(out, "nothing");
-  else
-    tql_print_expr(out, &expr);
-}
-
-void session_set_age(struct tql_session *session, struct session_relation *relation, bool ages,
-                     int64_t age) {
-  struct base_buffer text = BASE_BUFFER_EMPTY;
-  relation->ages = ages;
-  relation->age = ages ? age : 0;
-  if (ages) print_age(session, &text, age);
-  free(relation->keeps);
-  relation->ng.keeps = relation->keeps = text.data;
-}
 
 static enum base_status bad_age(struct tql_session *session,
                                 const struct tql_statement *statement) {
@@ -448,7 +425,7 @@ void session_describe_age(struct tql_session *session, struct session_relation *
   net_chronon limit = NET_BEGINNING;
   if (relation->ages) {
     base_buffer_puts(out, "keeps:      ");
-    print_age(session, out, relation->age);
+    session_print_age(session, out, relation->age);
     if (session_keep_limit(session, relation, &limit) == BASE_OK && relation->needed_by != NULL &&
         limit < old_before(session, relation)) {
       base_buffer_printf(out, ", and for %s what had not ended at ", relation->needed_by);
@@ -471,7 +448,7 @@ void session_warn_incomplete(struct tql_session *session, struct session_relatio
   base_buffer_puts(&text, relation->ng.name);
   if (relation->ages && relation->age > 0) {
     base_buffer_puts(&text, " is kept ");
-    print_age(session, &text, relation->age);
+    session_print_age(session, &text, relation->age);
   } else {
     base_buffer_puts(&text, relation->ages ? " is not kept" : " was not always kept");
   }

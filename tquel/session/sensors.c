@@ -78,11 +78,6 @@ void session_hold_control(struct tql_session *session) {
   session->control_held = true;
 }
 
-void session_stop_asking(struct tql_session *session, struct session_relation *relation) {
-  if (relation->asked != NULL) net_control_disable(session->control, relation->asked);
-  relation->asked = NULL;
-}
-
 static void ask_for_all(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];

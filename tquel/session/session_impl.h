@@ -15,6 +15,7 @@
 #include "storage/storage.h"
 #include "tquel/analyse/analyse.h"
 #include "tquel/lang/parse.h"
+#include "tquel/session/catalogue/catalogue.h"
 #include "tquel/session/session.h"
 
 struct session_feed;
@@ -384,33 +385,10 @@ struct tql_session {
   struct ng_plan *gathered, *gathered_final;
 };
 
-/* --- unusable.c: relations that can only be destroyed */
-const struct session_unusable *session_find_unusable(const struct tql_session *session,
-                                                     const char *name);
-/* Adds RELATION to those if it is unusable; KNOWN is what was known before the catalogue was loaded. */
-bool session_add_unusable(struct tql_session *session, const struct st_relation *relation,
-                          const struct session_unusable *known, size_t known_count);
-void session_remove_unusable(struct tql_session *session, const char *name);
-/* Binds all definitions; those that do not bind are unusable, with all that is computed from them. */
-void session_check_definitions(struct tql_session *session);
-/* Warns of each. */
-void session_report_unusable(struct tql_session *session);
-/* WHY: also what is wrong with it, which names what it is made of. */
-void session_describe_unusable(const struct session_unusable *unusable, bool why,
-                               struct base_buffer *out);
-
-/* --- catalogue.c */
-enum base_status session_load_catalogue(struct tql_session *session) BASE_MUST_USE;
-struct session_relation *session_find(struct tql_session *session, const char *name);
-struct session_relation *session_of(struct tql_session *session, const struct ng_relation *ng);
-/* Is it none of the system's own relations (Late, Rejected, Lost, SensorCost), or has it their domains? */
-bool session_is_as_made(const struct st_relation *relation);
-/* Adds a relation to the catalogue in memory; layouts and names are copied. */
-struct session_relation *session_add_relation(struct tql_session *session,
-                                              const struct st_relation *relation);
-void session_remove_relation(struct tql_session *session, struct session_relation *relation);
-bool session_is_derived(const struct session_relation *relation);
-enum ng_relation_kind session_kind_of(enum st_kind kind);
+/* Is it the one that says how far time has come, for queries over clocks alone? */
+static inline bool session_is_pace(const struct session_relation *relation) {
+  return strcasecmp(relation->ng.name, "Clock") == 0;
+}
 /* What a relation is derived from is a graph: where each reads the two before it there are as many ways down as
  * Fibonacci has numbers. So a walk goes by each relation once: true for the first time in the WALK with the number
  * ++session->walks. */
@@ -419,41 +397,10 @@ static inline bool session_visit(struct session_relation *relation, uint64_t wal
   relation->visited = walk;
   return true;
 }
-/* Does RELATION depend on OTHER, directly or not? */
-bool session_depends(struct tql_session *session, const struct session_relation *relation,
-                     const struct session_relation *other);
-/* The scope in which a statement of this session is analysed. HIDDEN: a name that counts as free. */
-struct session_scope {
-  struct tql_session *session;
-  const char *hidden;
-  struct tql_scope scope;
-};
-void session_scope_init(struct session_scope *scope, struct tql_session *session,
-                        const char *hidden);
-/* What a range statement ranges over; NULL after a diagnostic. */
-const struct ng_relation *session_range_over(struct tql_session *session,
-                                             const struct tql_analysis *analysis,
-                                             const struct tql_statement *statement);
-void session_set_variable(struct tql_session *session, const char *name,
-                          const struct ng_relation *relation, int credibility);
-/* The variables and settings of a script that the catalogue keeps, in the place of the session's. */
-struct session_own {
-  struct tql_variable *variables;
-  size_t variable_count, variable_capacity;
-  struct tql_settings settings;
-};
-void session_enter_own(struct tql_session *session, struct session_own *ret);
-void session_leave_own(struct tql_session *session, struct session_own *own);
-/* The bound query of a derived relation (from its definition), NULL after a diagnostic. */
-const struct ng_query *session_query(struct tql_session *session,
-                                     struct session_relation *relation);
-/* Late, Rejected, Lost or SensorCost? */
-bool session_is_system_name(const char *name);
-/* A relation the system keeps, made at first use; NULL after a diagnostic. */
-/* A relation of the system is there when somebody speaks of it, if only empty. NULL: it is none, or cannot be
- * made here. */
-struct session_relation *session_make_mentioned(struct tql_session *session, const char *name);
-struct session_relation *session_system_relation(struct tql_session *session, const char *name);
+
+/* --- reload.c */
+/* Relations as the database has them; what lasts finds its relations again by name. */
+enum base_status session_load_catalogue(struct tql_session *session) BASE_MUST_USE;
 
 /* --- seats.c */
 
@@ -522,10 +469,6 @@ enum base_status session_begin(struct tql_session *session) BASE_MUST_USE;
 /* Commits when STATUS is BASE_OK, else rolls back and reloads; returns what it came to. */
 enum base_status session_end(struct tql_session *session, enum base_status status) BASE_MUST_USE;
 
-/* --- costs.c */
-/* Of tql_scope: what records cost, as SensorCost has it. */
-void session_costs(void *context, struct base_arena *arena, struct tql_costs *ret);
-
 /* --- execute.c */
 enum base_status session_execute(struct tql_session *session,
                                  const struct tql_statement *statement) BASE_MUST_USE;
@@ -535,13 +478,6 @@ enum base_status session_execute(struct tql_session *session,
 void session_has_shown(struct tql_session *session);
 void session_say(struct tql_session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-struct tql_analysis session_analysis(struct tql_session *session,
-                                     const struct session_scope *scope);
-
-/* --- unusable.c */
-/* The relations that depend on RELATION, as "A, B"; NULL if none. */
-const char *session_dependants(struct tql_session *session, struct base_arena *arena,
-                               const struct session_relation *relation);
 
 /* --- explain.c */
 enum base_status session_explain(struct tql_session *session,
@@ -571,9 +507,9 @@ void session_warn_of_memory(struct tql_session *session);
 enum base_status session_end_unlimited(struct tql_session *session,
                                        enum base_status status) BASE_MUST_USE;
 
-/* --- settings.c, help.c */
-enum base_status session_set(struct tql_session *session,
-                             const struct tql_statement *statement) BASE_MUST_USE;
+/* --- rules.c, help.c */
+enum base_status session_set_rule(struct tql_session *session,
+                                  const struct tql_statement *statement) BASE_MUST_USE;
 enum base_status session_help(struct tql_session *session,
                               const struct tql_statement *statement) BASE_MUST_USE;
 
@@ -748,11 +684,6 @@ enum base_status session_recompute_dependants(
 /* Is QUERY, which runs once, to be given back until what it reads is known as far as the times that have come which
  * it names (session->awaits)? If that cannot be had, it is said (TQ-0853), and the answer is no.          */
 bool session_awaits(struct tql_session *session, const struct ng_query *query);
-
-/* Is it the one that says how far time has come, for queries over clocks alone? */
-static inline bool session_is_pace(const struct session_relation *relation) {
-  return strcasecmp(relation->ng.name, "Clock") == 0;
-}
 /* The checkpoint that it has for QUERY, which runs once. */
 net_chronon session_paced_until(const struct tql_session *session, const struct ng_query *query);
 /* Does a display of a session that may write want time to go on? */
@@ -812,11 +743,6 @@ enum base_status session_append(struct tql_session *session,
                                 const struct tql_statement *statement) BASE_MUST_USE;
 enum base_status session_copy(struct tql_session *session,
                               const struct tql_statement *statement) BASE_MUST_USE;
-/* RELATION has come to CHECKPOINT, by somebody's promise: if that is finite, it is remembered. */
-enum base_status session_note_passed(struct tql_session *session, struct session_relation *relation,
-                                     net_chronon checkpoint) BASE_MUST_USE;
-/* For ng_inputs.passed; CONTEXT is the session. */
-net_chronon session_passed(void *context, const struct ng_relation *ng);
 enum base_status session_checkpoint(struct tql_session *session,
                                     const struct tql_statement *statement) BASE_MUST_USE;
 
@@ -903,9 +829,6 @@ enum base_status session_complete(struct tql_session *session,
 /* Is something that depends on RELATION refused that? */
 bool session_has_incomplete_readers(struct tql_session *session,
                                     const struct session_relation *relation);
-/* Its tuples are kept for AGE; AGES false: for ever. Nothing is stored. */
-void session_set_age(struct tql_session *session, struct session_relation *relation, bool ages,
-                     int64_t age);
 void session_describe_age(struct tql_session *session, struct session_relation *relation,
                           struct base_buffer *out);
 /* Warns once in a statement that tuples of RELATION are gone; of all that PLAN reads, if it asks for such a time. */
@@ -1057,8 +980,6 @@ enum base_status session_load_announced(struct tql_session *session) BASE_MUST_U
 enum base_status session_save_announced(struct tql_session *session,
                                         struct session_relation *relation, uint64_t digest,
                                         int holder, bool persistent) BASE_MUST_USE;
-/* Do RELATION's tuples depend on which sensors are on? */
-bool session_says_switches(struct tql_session *session, const struct session_relation *relation);
 
 /* --- sources.c: records that are handed over */
 
@@ -1088,7 +1009,6 @@ void session_find_asked_for(struct tql_session *session);
 /* The live network goes: until session_tell_sensors nothing is said. */
 void session_hold_control(struct tql_session *session);
 void session_tell_sensors(struct tql_session *session);
-void session_stop_asking(struct tql_session *session, struct session_relation *relation);
 /* At the end of a turn: has the samples taken that tuples have asked for. */
 void session_tell_triggers(struct tql_session *session);
 /* A network is about to read what is stored; it has done so. */

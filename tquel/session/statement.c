@@ -22,12 +22,3 @@ void session_say(struct tql_session *session, const char *format, ...) {
   session->output->text(session->output->context, base_buffer_text(&shown));
   base_buffer_done(&shown);
 }
-
-struct tql_analysis session_analysis(struct tql_session *session,
-                                     const struct session_scope *scope) {
-  return (struct tql_analysis){
-      .arena = session->statement_arena ? session->statement_arena : session->arena,
-      .scope = &scope->scope,
-      .source = session->source,
-      .diags = session->diags};
-}

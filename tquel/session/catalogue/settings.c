@@ -1,4 +1,4 @@
-/* set NAME VALUE. Names that are not known get a suggestion. */
+/* set NAME VALUE. Names that are not known get a suggestion. `set rule` changes what stands, and is in rules.c. */
 #include <string.h>
 #include <strings.h>
 
@@ -37,8 +37,7 @@ static enum base_status bad_value(struct tql_session *session,
   return BASE_USER;
 }
 
-/* One of two words: *RET is true for the second. */
-static enum base_status choose(struct tql_session *session, const struct tql_statement *statement,
+enum base_status session_choose(struct tql_session *session, const struct tql_statement *statement,
                                const char *no, const char *yes, bool *ret) {
   if (strcasecmp(word(statement), no) == 0) {
     *ret = false;
@@ -49,59 +48,6 @@ static enum base_status choose(struct tql_session *session, const struct tql_sta
                      base_arena_printf(session->arena, "%s or set %s %s", no,
                                        setting_of(session, statement), yes));
   }
-  return BASE_OK;
-}
-
-static enum base_status report_unknown_rule(struct tql_session *session,
-                                            const struct tql_statement *statement,
-                                            const char *name) {
-  struct base_near near = base_near_to(name);
-  for (int i = 0; i < NG_RULES; i++) base_near_offer(&near, ng_rule_info((enum ng_rule)i)->name);
-  base_near_offer(&near, "all");
-  char *hint = near.nearest ? base_arena_printf(session->arena, "did you mean %s?", near.nearest)
-                            : base_arena_strdup(session->arena, "help rules lists them");
-  base_report_hint(session->diags, MSG_UNKNOWN_RULE, session->source,
-                   statement->name.text ? &statement->name.range : &statement->range, hint,
-                   "there is no rule %s", name);
-  return BASE_USER;
-}
-
-/* RULE: NULL, all. Results do not show by which rules the standing queries are planned, so it is said: by those of the session that
- * keeps them, which of a server is none of its users'. */
-static void tell_rules(struct tql_session *session, const struct tql_statement *statement,
-                       const char *rule, bool on) {
-  size_t count = 0;
-  for (size_t i = 0; i < session->relation_count; i++)
-    count += session_stands(session, session->relations[i]);
-  if (count == 0 || session->options.explain_only) return;
-  const char *queries = count == 1 ? "query is" : "queries are";
-  if (session->seat == session->seats[0])
-    base_report(session->diags, MSG_RULES_OF_STANDING, session->source, &statement->range,
-                "%zu standing %s planned anew, %s %s", count, queries, on ? "with" : "without",
-                rule != NULL ? rule
-                : on         ? "all rules"
-                             : "any rule");
-  else
-    base_report_hint(session->diags, MSG_RULES_OF_STANDING, session->source, &statement->range,
-                     "explain retrieve into shows by which rules a standing query is planned",
-                     "%zu standing %s planned as before: this holds for what you ask yourself",
-                     count, queries);
-}
-
-/* One rule by its name, or all. */
-static enum base_status set_rule(struct tql_session *session,
-                                 const struct tql_statement *statement) {
-  const char *name = statement->name.text ? statement->name.text : "";
-  bool all = strcasecmp(name, "all") == 0;
-  int rule = all ? 0 : ng_rule_find(name);
-  if (rule < 0) return report_unknown_rule(session, statement, name);
-  bool on;
-  enum base_status status = choose(session, statement, "off", "on", &on);
-  if (status != BASE_OK) return status;
-  int end = all ? NG_RULES : rule + 1;
-  for (; rule < end; rule++) session->seat->switches.off[rule] = !on;
-  if (session->seat == session->seats[0]) session_drop_live(session);
-  tell_rules(session, statement, all ? NULL : ng_rule_info((enum ng_rule)(end - 1))->name, on);
   return BASE_OK;
 }
 
@@ -283,14 +229,14 @@ enum base_status session_set(struct tql_session *session, const struct tql_state
   if (has_unit(statement->value) && !sized && is_known(name))
     return refuse_unit(session, statement);
   if (strcmp(name, "checkpoint") == 0)
-    return choose(session, statement, "auto", "manual", &session->seat->manual);
+    return session_choose(session, statement, "auto", "manual", &session->seat->manual);
   if (strcmp(name, "checkpoint every") == 0) return set_checkpoint_every(session, statement);
   if (strcmp(name, "overload") == 0) return set_overload(session, statement);
   if (strcmp(name, "losses") == 0)
-    return choose(session, statement, "uncertain", "ignored",
+    return session_choose(session, statement, "uncertain", "ignored",
                   &session->seat->settings.losses_ignored);
   if (strcmp(name, "parallel") == 0)
-    return choose(session, statement, "overlap", "coverage", &session->seat->settings.coverage);
+    return session_choose(session, statement, "overlap", "coverage", &session->seat->settings.coverage);
   if (strcmp(name, "sequence") == 0) return set_sequence(session, statement);
   if (strcmp(name, "origin") == 0)
     return set_time(session, statement, &session->seat->settings.origin_given,
@@ -303,9 +249,8 @@ enum base_status session_set(struct tql_session *session, const struct tql_state
     return set_nanoseconds(session, statement, &session->durable_ns);
   if (strcmp(name, "source grace") == 0)
     return set_nanoseconds(session, statement, &session->source_grace);
-  if (strcmp(name, "rule") == 0) return set_rule(session, statement);
   if (strcmp(name, "unbounded") == 0)
-    return choose(session, statement, "refused", "allowed",
+    return session_choose(session, statement, "refused", "allowed",
                   &session->seat->settings.unbounded_allowed);
   if (strcmp(name, "memory") == 0) return set_memory(session, statement);
   if (strcmp(name, "time limit") == 0) return set_time_limit(session, statement);

@@ -15,13 +15,6 @@
 #include "engine/base/printable.h"
 #include "tquel/session/session_impl.h"
 
-const struct session_unusable *session_find_unusable(const struct tql_session *session,
-                                                     const char *name) {
-  for (size_t i = 0; i < session->unusable_count; i++)
-    if (strcasecmp(session->unusable[i].name, name) == 0) return &session->unusable[i];
-  return NULL;
-}
-
 static struct session_unusable *add(struct tql_session *session, const char *name,
                                     const char *definition, const char *const *inputs,
                                     size_t input_count, const char *why) {

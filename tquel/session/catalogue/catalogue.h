@@ -1,0 +1,127 @@
+/* The catalogue in memory: which relations there are, what they are derived from, and what analysis sees of them.
+ *
+ * The ground floor of the session: everything else stands on it, and it calls nothing else of the session. */
+#ifndef TQUEL_SESSION_CATALOGUE_H
+#define TQUEL_SESSION_CATALOGUE_H
+
+#include "storage/storage.h"
+#include "tquel/analyse/analyse.h"
+#include "tquel/lang/parse.h"
+#include "tquel/session/session.h"
+
+struct session_relation;
+struct session_unusable;
+
+/* --- relations.c */
+struct session_relation *session_find(struct tql_session *session, const char *name);
+struct session_relation *session_of(struct tql_session *session, const struct ng_relation *ng);
+/* Adds a relation to the catalogue in memory; layouts and names are copied. */
+struct session_relation *session_add_relation(struct tql_session *session,
+                                              const struct st_relation *relation);
+void session_remove_relation(struct tql_session *session, struct session_relation *relation);
+/* Frees what RELATION has, which is in the catalogue no more. */
+void session_relation_done(struct session_relation *relation);
+bool session_is_derived(const struct session_relation *relation);
+enum ng_relation_kind session_kind_of(enum st_kind kind);
+/* Does RELATION depend on OTHER, directly or not? */
+bool session_depends(struct tql_session *session, const struct session_relation *relation,
+                     const struct session_relation *other);
+/* Do RELATION's tuples depend on which sensors are on? */
+bool session_says_switches(struct tql_session *session, const struct session_relation *relation);
+/* It is no more asked for as a whole. */
+void session_stop_asking(struct tql_session *session, struct session_relation *relation);
+/* "1 hour", "nothing", on the abstract timeline chronons. */
+void session_print_age(const struct tql_session *session, struct base_buffer *out, int64_t age);
+/* Its tuples are kept for AGE; AGES false: for ever. Nothing is stored. */
+void session_set_age(struct tql_session *session, struct session_relation *relation, bool ages,
+                     int64_t age);
+/* RELATION has come to CHECKPOINT, by somebody's promise: if that is finite, it is remembered. */
+enum base_status session_note_passed(struct tql_session *session, struct session_relation *relation,
+                                     net_chronon checkpoint) BASE_MUST_USE;
+/* For ng_inputs.passed; CONTEXT is the session. */
+net_chronon session_passed(void *context, const struct ng_relation *ng);
+const struct session_unusable *session_find_unusable(const struct tql_session *session,
+                                                     const char *name);
+
+/* --- system.c: Late, Rejected, Lost, SensorCost, and Clock, which says how far time has come */
+bool session_is_system_name(const char *name);
+/* Is it none of the system's own relations, or has it their domains? */
+bool session_is_as_made(const struct st_relation *relation);
+/* A relation that the system keeps, made at first use; NULL after a diagnostic. */
+struct session_relation *session_system_relation(struct tql_session *session, const char *name);
+/* The same, as somebody speaks of it: there, if only empty. NULL: it is none, or cannot be made here. */
+struct session_relation *session_make_mentioned(struct tql_session *session, const char *name);
+
+/* --- scope.c */
+/* The scope in which a statement of this session is analysed. HIDDEN: a name that counts as free. */
+struct session_scope {
+  struct tql_session *session;
+  const char *hidden;
+  struct tql_scope scope;
+};
+void session_scope_init(struct session_scope *scope, struct tql_session *session,
+                        const char *hidden);
+struct tql_analysis session_analysis(struct tql_session *session,
+                                     const struct session_scope *scope);
+/* What a range statement ranges over; NULL after a diagnostic. */
+const struct ng_relation *session_range_over(struct tql_session *session,
+                                             const struct tql_analysis *analysis,
+                                             const struct tql_statement *statement);
+void session_set_variable(struct tql_session *session, const char *name,
+                          const struct ng_relation *relation, int credibility);
+
+/* --- settings.c: set, but for `set rule` */
+enum base_status session_set(struct tql_session *session,
+                             const struct tql_statement *statement) BASE_MUST_USE;
+/* STATEMENT's value is one of two words: *RET is true for the second. */
+enum base_status session_choose(struct tql_session *session, const struct tql_statement *statement,
+                                const char *no, const char *yes, bool *ret) BASE_MUST_USE;
+
+/* --- definitions.c */
+/* The variables and settings of a script that the catalogue keeps, in the place of the session's. */
+struct session_own {
+  struct tql_variable *variables;
+  size_t variable_count, variable_capacity;
+  struct tql_settings settings;
+};
+void session_enter_own(struct tql_session *session, struct session_own *ret);
+void session_leave_own(struct tql_session *session, struct session_own *own);
+/* The bound query of a derived relation (from its definition), NULL after a diagnostic. */
+const struct ng_query *session_query(struct tql_session *session,
+                                     struct session_relation *relation);
+
+/* --- unusable.c: relations that can only be destroyed */
+/* Adds RELATION to those if it is unusable; KNOWN is what was known before the catalogue was loaded. */
+bool session_add_unusable(struct tql_session *session, const struct st_relation *relation,
+                          const struct session_unusable *known, size_t known_count);
+void session_remove_unusable(struct tql_session *session, const char *name);
+/* Binds all definitions; those that do not bind are unusable, with all that is computed from them. */
+void session_check_definitions(struct tql_session *session);
+/* Warns of each. */
+void session_report_unusable(struct tql_session *session);
+/* WHY: also what is wrong with it, which names what it is made of. */
+void session_describe_unusable(const struct session_unusable *unusable, bool why,
+                               struct base_buffer *out);
+/* The relations that depend on RELATION, as "A, B"; NULL if none. */
+const char *session_dependants(struct tql_session *session, struct base_arena *arena,
+                               const struct session_relation *relation);
+
+/* --- known_costs.c: what records cost, as SensorCost has it */
+struct session_cost { /* what a process said last of a relation */
+  base_string_id relation, process;
+  int64_t cost;
+  size_t samples; /* while a mean is made */
+};
+struct session_costs {
+  struct session_cost *items; /* freed by who has asked for them */
+  size_t count, capacity;
+};
+struct session_cost *session_add_cost(struct session_costs *costs, base_string_id relation,
+                                      base_string_id process, int64_t cost);
+/* Of each relation and process the latest that is stored, in the order of their names. */
+enum base_status session_stored_costs(struct tql_session *session,
+                                      struct session_costs *ret) BASE_MUST_USE;
+/* Of tql_scope: the mean of each relation. */
+void session_costs(void *context, struct base_arena *arena, struct tql_costs *ret);
+
+#endif
