@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "engine/base/env.h"
+#include "tquel/session/catalogue/known_costs.h"
 #include "tquel/session/session_impl.h"
 
 enum { RELATION, PROCESS, COST }; /* fields */
@@ -37,7 +38,7 @@ static void reported_costs(struct tql_session *session, const struct tql_sensor_
     int64_t cost;
     if (*cells[TQL_SENSOR_RELATION] == '\0' || !read_cost(cells[TQL_SENSOR_COST], &cost)) continue;
     session_add_cost(ret, base_strings_intern_text(session->strings, cells[TQL_SENSOR_RELATION]),
-        base_strings_intern_text(session->strings, cells[TQL_SENSOR_PROCESS]), cost);
+                     base_strings_intern_text(session->strings, cells[TQL_SENSOR_PROCESS]), cost);
   }
   if (ret->count > 0) qsort(ret->items, ret->count, sizeof *ret->items, by_names);
   size_t kept = 0;
@@ -55,9 +56,10 @@ static void reported_costs(struct tql_session *session, const struct tql_sensor_
 
 /* Is COST news, other than what STORED says by more than an eighth? */
 static bool is_news(const struct session_costs *stored, const struct session_cost *cost) {
-  const struct session_cost *known = stored->count == 0 ? NULL
-                                                : bsearch(cost, stored->items, stored->count,
-                                                          sizeof *stored->items, by_names);
+  const struct session_cost *known =
+      stored->count == 0
+          ? NULL
+          : bsearch(cost, stored->items, stored->count, sizeof *stored->items, by_names);
   if (known == NULL) return true;
   int64_t difference =
       cost->cost > known->cost ? cost->cost - known->cost : known->cost - cost->cost;

@@ -235,14 +235,3 @@ uint64_t *session_count_rejected(struct tql_session *session) {
   (void)net_store_each_batch(st_net(session->database), &scan, count_batch, &counting);
   return counts;
 }
-
-enum base_status session_recompute_diverted(struct tql_session *session) {
-  for (size_t i = 0; i < session->relation_count; i++) {
-    struct session_relation *relation = session->relations[i];
-    if (!relation->diverted) continue;
-    relation->diverted = false;
-    enum base_status status = session_recompute_dependants(session, relation);
-    if (status != BASE_OK) return status;
-  }
-  return BASE_OK;
-}

@@ -278,7 +278,9 @@ static enum base_status execute(struct tql_session *session,
     case TQL_S_CREATE:
       return execute_create(session, statement);
     case TQL_S_RETRIEVE:
-      return session_retrieve(session, statement);
+    case TQL_S_VIEW:
+      return session->options.explain_only ? session_gather_retrieve(session, statement, true)
+                                           : session_retrieve(session, statement);
     case TQL_S_APPEND:
       return session_append(session, statement);
     case TQL_S_COPY:
@@ -307,8 +309,6 @@ static enum base_status execute(struct tql_session *session,
       return session_modify(session, statement);
     case TQL_S_SAVE:
       return session_save(session, statement);
-    case TQL_S_VIEW:
-      return session_retrieve(session, statement);
     case TQL_S_PERMIT:
       return session_define_permit(session, statement);
     case TQL_S_INTEGRITY:

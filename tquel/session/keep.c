@@ -40,20 +40,6 @@ static bool reads(struct tql_session *session, const struct session_relation *re
   return reads_in(session, reader, relation, ++session->walks);
 }
 
-static bool is_displayed(const struct tql_session *session,
-                         const struct session_relation *relation) {
-  for (size_t i = 0; i < session->display_count; i++)
-    if (session->displays[i]->seat != NULL &&
-        strcasecmp(session->displays[i]->name, relation->ng.name) == 0)
-      return true;
-  return false;
-}
-
-/* Is it built anew: a stored derived relation, or a view that somebody looks at? */
-static bool stands(const struct tql_session *session, const struct session_relation *relation) {
-  return session_is_derived(relation) && (!relation->view || is_displayed(session, relation));
-}
-
 /* --- what a query needs */
 
 /* Why QUERY, or the standing query RELATION (may be NULL), is computed anew as a matter of course; NULL: it is not. */
@@ -171,7 +157,7 @@ static enum base_status needed_of(struct tql_session *session, struct session_re
     struct session_relation *reader = session->relations[i];
     net_chronon time;
     if (session->keep.exact && !session_depends_on_live(session, reader)) continue;
-    if (!stands(session, reader) || !reads(session, reader, relation)) continue;
+    if (!session_stands(session, reader) || !reads(session, reader, relation)) continue;
     status = needed_by(session, reader, &time);
     if (status != BASE_OK || time >= least) continue;
     least = time;
@@ -270,7 +256,7 @@ static enum base_status check_readers(struct tql_session *session,
                                       const struct session_relation *relation) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *reader = session->relations[i];
-    if (!stands(session, reader) || !session_depends(session, reader, relation)) continue;
+    if (!session_stands(session, reader) || !session_depends(session, reader, relation)) continue;
     /* The script that is explained has made it: its words are not kept. */
     if (reader->scripted && reader->definition == NULL) continue;
     enum base_status status = history_of(session, reader);

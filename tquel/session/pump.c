@@ -41,6 +41,13 @@ void session_take_back(struct tql_session *session) {
   session_settle_diverted(session, false);
 }
 
+/* Can it be tried again later? That is said, in the place of what was reported since BEFORE. */
+static bool take_back_and_stall(struct tql_session *session, size_t before) {
+  bool may_pass = st_failure_may_pass(session->database);
+  session_take_back(session);
+  return session_stall(session, before, may_pass);
+}
+
 static enum base_status commit_group(struct tql_session *session) {
   enum base_status status = session_save_positions(session);
   if (status == BASE_OK) status = session_sources_save(session);
@@ -83,38 +90,6 @@ static bool group_is_due(const struct tql_session *session) {
 }
 
 /* --- strings */
-
-void tql_session_on_sweep(struct tql_session *session,
-                          void (*mark)(void *context, struct base_strings *strings),
-                          void *context) {
-  session->mark_strings = mark;
-  session->mark_context = context;
-}
-
-static void mark_rows(const struct net_rows *rows, struct base_strings *strings) {
-  for (size_t i = 0; rows->layout != NULL && i < rows->count; i++)
-    net_row_mark_strings(rows->layout, strings, net_rows_row(rows, i));
-}
-
-/* Strings that nothing holds any more are forgotten, once the table has doubled: an endless feed of
- * new strings runs in bounded memory. Between two turns nothing but the states listed here holds any. */
-void session_sweep_strings(struct tql_session *session) {
-  struct base_strings *strings = session->strings;
-  if (!base_strings_want_sweep(strings) || session->live == NULL) return;
-  session_forget_kept(session); /* their strings are marked by nobody */
-  base_strings_sweep_begin(strings);
-  net_mark_strings(session->live, strings);
-  st_mark_strings(session->database);
-  session_mark_watches(session);
-  for (size_t i = 0; i < session->relation_count; i++) {
-    const struct session_relation *relation = session->relations[i];
-    if (relation->has_pending) net_inbox_mark_strings(&relation->pending, strings);
-    mark_rows(&relation->open_rows, strings);
-    mark_rows(&relation->runs, strings);
-  }
-  if (session->mark_strings != NULL) session->mark_strings(session->mark_context, strings);
-  base_strings_sweep_end(strings);
-}
 
 static void pin_strings(struct tql_session *session) {
   if (session->strings_unpinned) base_strings_pin_all(session->strings);
@@ -230,7 +205,8 @@ static enum base_status pump(struct tql_session *session, int timeout_ms) {
       base_diag_hold(session->diags);
       size_t before = session->diags->count;
       enum base_status status = pump_once(session, &idle);
-      bool goes_on = status == BASE_OK || (status == BASE_SYSTEM && session_stall(session, before));
+      bool goes_on =
+          status == BASE_OK || (status == BASE_SYSTEM && take_back_and_stall(session, before));
       base_diag_release(session->diags);
       if (!goes_on) return status;
     }
@@ -266,7 +242,7 @@ static enum base_status commit_interrupted(struct tql_session *session) {
   base_diag_hold(session->diags);
   size_t before = session->diags->count;
   enum base_status status = session_commit_group(session);
-  if (status == BASE_SYSTEM && session_stall(session, before)) status = BASE_OK;
+  if (status == BASE_SYSTEM && take_back_and_stall(session, before)) status = BASE_OK;
   base_diag_release(session->diags);
   return status;
 }
@@ -361,7 +337,7 @@ enum base_status tql_session_turn(struct tql_session *session) {
   base_diag_hold(session->diags);
   size_t before = session->diags->count;
   enum base_status status = take_turn(session);
-  if (status != BASE_OK) (void)session_stall(session, before);
+  if (status != BASE_OK) (void)take_back_and_stall(session, before);
   if (status == BASE_USER) end_feeds(session); /* what they bring would be refused again */
   session_warn_of_memory(session);
   status = session_end_unlimited(session, status);

@@ -411,7 +411,6 @@ static enum base_status report_all_withheld(struct tql_session *session,
 
 enum base_status session_retrieve(struct tql_session *session,
                                   const struct tql_statement *statement) {
-  if (session->options.explain_only) return session_gather_retrieve(session, statement, true);
   struct session_scope scope;
   session_scope_init(&scope, session, NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);
@@ -564,4 +563,15 @@ enum base_status session_recompute_dependants(struct tql_session *session,
   if (status != BASE_OK || !in_live) return status;
   session_drop_live(session);
   return session_ensure_live(session);
+}
+
+enum base_status session_recompute_diverted(struct tql_session *session) {
+  for (size_t i = 0; i < session->relation_count; i++) {
+    struct session_relation *relation = session->relations[i];
+    if (!relation->diverted) continue;
+    relation->diverted = false;
+    enum base_status status = session_recompute_dependants(session, relation);
+    if (status != BASE_OK) return status;
+  }
+  return BASE_OK;
 }

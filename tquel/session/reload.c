@@ -26,7 +26,8 @@ static void find_variables(struct tql_session *session, struct tql_seat *seat) {
 /* What a reload does not change: that sources bring the relation, and that it is asked for. */
 static void hand_over(struct tql_session *session, struct session_relation *old) {
   struct session_relation *now = session_find(session, old->ng.name);
-  if (now != NULL) now->sampled_in_overload = old->sampled_in_overload; /* as collectors were told */
+  if (now != NULL)
+    now->sampled_in_overload = old->sampled_in_overload; /* as collectors were told */
   if (now == NULL || !(now->announced || now->persistent)) {
     session_stop_asking(session, old);
   } else {
@@ -84,4 +85,3 @@ enum base_status session_load_catalogue(struct tql_session *session) {
   free(old);
   return status;
 }
-

@@ -42,7 +42,7 @@ static void tell_rules(struct tql_session *session, const struct tql_statement *
 
 /* One rule by its name, or all. */
 enum base_status session_set_rule(struct tql_session *session,
-                                 const struct tql_statement *statement) {
+                                  const struct tql_statement *statement) {
   const char *name = statement->name.text ? statement->name.text : "";
   bool all = strcasecmp(name, "all") == 0;
   int rule = all ? 0 : ng_rule_find(name);

@@ -129,29 +129,6 @@ static enum base_status open_source(void *context, const struct ng_relation *ng,
 
 /* --- run-time errors */
 
-void session_print_row(struct tql_session *session, struct base_buffer *out,
-                       const struct net_layout *layout, const union net_slot *row) {
-  struct tql_rows rows;
-  tql_rows_init(&rows, NULL, layout);
-  net_rows_add_copy(&rows.rows, row, NET_DEFINITE);
-  rows.checkpoint = NET_FOREVER;
-  struct tql_format_context context = {
-      .format = TQL_FORMAT_NDJSON, .timeline = session->timeline, .strings = session->strings};
-  tql_format_rows(out, &context, &rows);
-  while (out->length > 0 && out->data[out->length - 1] == '\n') out->data[--out->length] = 0;
-  tql_rows_done(&rows);
-}
-
-void session_print_end(struct tql_session *session, struct base_buffer *out,
-                       const struct net_layout *layout, const struct net_read_event *event) {
-  struct tql_format_context context = {
-      .format = TQL_FORMAT_NDJSON, .timeline = session->timeline, .strings = session->strings};
-  if (event->record != NULL)
-    base_buffer_append(out, event->record, event->record_length);
-  else
-    tql_format_end(out, &context, layout, event->row, event->named, event->time);
-}
-
 static enum base_message eval_message(enum net_eval_error error) {
   switch (error) {
     case NET_EVAL_DIVISION:

@@ -15,10 +15,6 @@
 
 #include "tquel/session/session_impl.h"
 
-bool session_is_sampled(const struct session_relation *relation) {
-  return relation->kind == ST_SAMPLED;
-}
-
 const char *session_sample_fault(const union net_slot *row, uint8_t marks) {
   if (row[0].i != row[1].i) return "the time of a sample must be known";
   if (row[0].i == NET_BEGINNING || row[0].i == NET_FOREVER) return "a sample needs a time";

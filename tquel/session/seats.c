@@ -136,15 +136,6 @@ void session_sweep_displays(struct tql_session *session) {
   session->display_count = kept;
 }
 
-bool session_is_displayed(const struct tql_session *session,
-                          const struct session_relation *relation) {
-  for (size_t i = 0; i < session->display_count; i++)
-    if (session->displays[i]->seat != NULL &&
-        strcasecmp(session->displays[i]->name, relation->ng.name) == 0)
-      return true;
-  return false;
-}
-
 bool tql_seat_has_displays(const struct tql_seat *seat) {
   for (size_t i = 0; i < seat->session->display_count; i++)
     if (seat->session->displays[i]->seat == seat) return true;

@@ -22,22 +22,10 @@
 
 /* --- who asks */
 
-static bool displays(const struct tql_session *session, const struct session_relation *relation) {
-  for (size_t i = 0; i < session->display_count; i++)
-    if (session->displays[i]->seat != NULL &&
-        strcasecmp(session->displays[i]->name, relation->ng.name) == 0)
-      return true;
-  return false;
-}
-
 /* Is all of RELATION wanted, whatever queries say? */
 static bool wants_all(const struct tql_session *session, const struct session_relation *relation) {
-  return relation->persistent || displays(session, relation) ||
+  return relation->persistent || session_is_displayed(session, relation) ||
          (relation->expires && relation->until > base_env_now());
-}
-
-bool session_stands(const struct tql_session *session, const struct session_relation *reader) {
-  return session_is_derived(reader) && (!reader->view || displays(session, reader));
 }
 
 static bool is_asked_for(struct tql_session *session, const struct session_relation *relation) {

@@ -412,9 +412,6 @@ const char *session_path(struct tql_session *session, const struct tql_statement
 /* The seat whose statement runs displays RELATION from now on. */
 void session_add_display(struct tql_session *session, const struct session_relation *relation);
 /* Forgets displays that have ended; nothing of the live network shows them. */
-/* Does somebody display RELATION, or did until now? */
-bool session_is_displayed(const struct tql_session *session,
-                          const struct session_relation *relation);
 void session_sweep_displays(struct tql_session *session);
 /* RELATION was destroyed: whoever else displays it is told. */
 void session_end_displays(struct tql_session *session, const char *relation);
@@ -513,6 +510,17 @@ enum base_status session_set_rule(struct tql_session *session,
 enum base_status session_help(struct tql_session *session,
                               const struct tql_statement *statement) BASE_MUST_USE;
 
+/* --- record_text.c */
+void session_print_row(struct tql_session *session, struct base_buffer *out,
+                       const struct net_layout *layout, const union net_slot *row);
+/* EVENT, an end record with the domains of LAYOUT, as it came; or, of a source that sends no text, as it would have. */
+void session_print_end(struct tql_session *session, struct base_buffer *out,
+                       const struct net_layout *layout, const struct net_read_event *event);
+
+/* --- strings.c */
+/* Between two turns: forgets strings that nothing holds any more, once there are twice as many. */
+void session_sweep_strings(struct tql_session *session);
+
 /* --- run_once.c: the network of what is asked once */
 
 /* Plans, builds and runs QUERY over the stored relations. The result, with its checkpoint, is in *RET, which the
@@ -529,11 +537,6 @@ enum base_status session_run_figures(struct tql_session *session, const struct n
                                      struct tql_rows *ret,
                                      struct base_buffer *ret_figures) BASE_MUST_USE;
 
-void session_print_row(struct tql_session *session, struct base_buffer *out,
-                       const struct net_layout *layout, const union net_slot *row);
-/* EVENT, an end record with the domains of LAYOUT, as it came; or, of a source that sends no text, as it would have. */
-void session_print_end(struct tql_session *session, struct base_buffer *out,
-                       const struct net_layout *layout, const struct net_read_event *event);
 /* ... a tuple inside a network: without what was computed on the way, and without the number that an
  * update gave it. */
 void session_print_tuple(struct tql_session *session, struct base_buffer *out,
@@ -678,6 +681,8 @@ enum base_status session_query_defined_now(struct tql_session *session,
 /* ... all derived relations that depend on RELATION, in order. */
 enum base_status session_recompute_dependants(
     struct tql_session *session, const struct session_relation *relation) BASE_MUST_USE;
+/* What is derived from Late and Rejected, if rows have come into them. */
+enum base_status session_recompute_diverted(struct tql_session *session) BASE_MUST_USE;
 
 /* --- await.c */
 
@@ -712,10 +717,6 @@ bool session_is_beyond(struct tql_session *session, const struct ng_query *query
 
 /* --- write.c: statements' own writes */
 
-/* The layout that rows added to RELATION have: records of a traced relation, else tuples. */
-const struct net_layout *session_write_layout(const struct session_relation *relation);
-/* The slots of KEY in rows of LAYOUT, the relation's own or that of its records: the caller frees them. */
-uint32_t *session_key_slots(const struct net_layout *layout, const struct net_key *key);
 /* Writes rows straight into the table; of a traced relation the periods of the entities concerned. */
 enum base_status session_put(struct tql_session *session, struct session_relation *relation,
                              const struct net_rows *rows) BASE_MUST_USE;
@@ -918,8 +919,6 @@ enum base_status session_lose_process(struct tql_session *session,
                                       struct session_relation *relation,
                                       const char *process) BASE_MUST_USE;
 
-/* --- sampled.c */
-bool session_is_sampled(const struct session_relation *relation);
 /* What is wrong with the row as a sample, or NULL. */
 const char *session_sample_fault(const union net_slot *row, uint8_t marks);
 /* The same for rows that a statement writes, with a diagnostic; other relations may have any rows. */
@@ -1017,8 +1016,6 @@ void session_triggers_live(struct tql_session *session);
 /* For ng_inputs.control; CONTEXT is the session. */
 struct net_control *session_control_of(void *context, const struct ng_relation *relation);
 void session_mark_watches(struct tql_session *session);
-/* Is READER a standing query, or a view that somebody looks at? */
-bool session_stands(const struct tql_session *session, const struct session_relation *reader);
 
 /* --- order.c */
 
@@ -1064,8 +1061,6 @@ void session_describe_announced(struct tql_session *session,
                                 const struct session_relation *relation, struct base_buffer *out);
 
 /* --- pump.c: groups of what feeds and sources bring */
-/* Between two turns: forgets strings that nothing holds any more, once there are twice as many. */
-void session_sweep_strings(struct tql_session *session);
 enum base_status session_begin_group(struct tql_session *session) BASE_MUST_USE;
 /* A session that writes begins with what is there (fold.c). */
 void session_fold_init(struct session_fold *fold, bool writes);
@@ -1175,8 +1170,6 @@ void session_settle_diverted(struct tql_session *session, bool kept);
 void session_note_lost(struct tql_session *session, const char *relation, uint64_t count);
 void session_note_equal(struct tql_session *session);
 void session_free_diverted(struct tql_session *session);
-/* What is derived from Late and Rejected, if rows have come into them. */
-enum base_status session_recompute_diverted(struct tql_session *session) BASE_MUST_USE;
 
 /* Times that were read look like UNIT and count as nanoseconds: says so. NULL: they do not. */
 void session_note_unit(struct tql_session *session, const struct session_relation *relation,
@@ -1184,9 +1177,9 @@ void session_note_unit(struct tql_session *session, const struct session_relatio
 
 /* --- stall.c */
 
-/* A turn has failed: takes its group back. True: that may pass; then what was reported since there were BEFORE
+/* A turn has failed, and its group has been taken back. Returns MAY_PASS; then what was reported since there were BEFORE
  * diagnostics, which are held, is not said but once as a warning, and session_is_resting until it is to be tried again. */
-bool session_stall(struct tql_session *session, size_t before);
+bool session_stall(struct tql_session *session, size_t before, bool may_pass);
 bool session_is_resting(const struct tql_session *session);
 /* A group has been committed; ENDING: the last one. Says that all is well again. */
 void session_note_stored(struct tql_session *session, bool ending);

@@ -88,7 +88,7 @@ struct session_pipe {
   bool changed;
 };
 
-/* --- described.c */
+/* --- descriptions.c */
 const struct session_description *session_description_of(const struct tql_session *session,
                                                          uint64_t digest);
 const struct session_event *session_event_of(const struct session_description *description,
@@ -104,6 +104,9 @@ const char *session_event_misfit(struct tql_session *session,
 /* The description with DIGEST, also where it was announced to an earlier session; NULL: there is none. */
 const struct session_description *session_known_description(struct tql_session *session,
                                                             uint64_t digest);
+/* Reads TEXT, of LENGTH bytes, whose digest is DIGEST, and keeps it; NULL: it is none, which was reported. */
+struct session_description *session_read_description(struct tql_session *session, uint64_t digest,
+                                                     const char *text, size_t length);
 void session_descriptions_free(struct tql_session *session);
 
 /* --- taskforces.c */
@@ -122,10 +125,6 @@ bool session_source_counts(const struct tql_session *session, const struct sessi
 struct session_promise *session_promise_of(struct session_source *source, const char *relation);
 /* Finds the stream's relation and how its fields come from the stream's, as the catalogue is now. */
 void session_stream_resolve(struct tql_stream *stream);
-
-/* --- taking.c */
-/* Behind it no time is believed. */
-net_chronon session_future_limit(const struct tql_session *session);
 
 /* --- pipes.c */
 enum base_status session_pipes_save(struct tql_session *session) BASE_MUST_USE;

@@ -21,11 +21,9 @@ static const char *first_error(struct tql_session *session, size_t before) {
   return NULL; /* the user has interrupted it */
 }
 
-bool session_stall(struct tql_session *session, size_t before) {
+bool session_stall(struct tql_session *session, size_t before, bool may_pass) {
   session->stored = false;
-  bool may_pass = st_failure_may_pass(session->database);
   int64_t after = session->stalled ? 2 * session->retry_after : RETRY_NS;
-  session_take_back(session);
   session->failed_at = base_env_monotonic();
   session->retry_after = after < RETRY_MAX ? after : RETRY_MAX;
   session->retry_at = session->failed_at + session->retry_after;

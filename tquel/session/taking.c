@@ -215,12 +215,6 @@ static enum base_status may_be_good(struct tql_stream *stream, bool *ret) {
   return status;
 }
 
-net_chronon session_future_limit(const struct tql_session *session) {
-  return session->timeline == NET_TIMELINE_REAL
-             ? net_chronon_add(base_env_now(), session->future_limit)
-             : NET_FOREVER;
-}
-
 static void begin_taking(struct taking *taking, struct tql_stream *stream) {
   struct tql_session *session = stream->source->session;
   net_chronon promised = session_promise_of(stream->source->state, stream->relation_name)->time;

@@ -19,16 +19,6 @@
 #include "sensors/feed/feed.h"
 #include "tquel/session/session_impl.h"
 
-const struct net_layout *session_write_layout(const struct session_relation *relation) {
-  return relation->ng.records ? relation->ng.records : relation->ng.layout;
-}
-
-uint32_t *session_key_slots(const struct net_layout *layout, const struct net_key *key) {
-  uint32_t *slots = base_xcalloc(key->count + 1, sizeof *slots);
-  for (size_t i = 0; i < key->count; i++) slots[i] = layout->fields[key->fields[i]].slot;
-  return slots;
-}
-
 /* The records that are taken away, with the tuples that they opened: by these, and by whose end the record was. */
 struct dropped {
   struct net_rowmap starts, ends;

@@ -23,9 +23,19 @@ void session_remove_relation(struct tql_session *session, struct session_relatio
 void session_relation_done(struct session_relation *relation);
 bool session_is_derived(const struct session_relation *relation);
 enum ng_relation_kind session_kind_of(enum st_kind kind);
+bool session_is_sampled(const struct session_relation *relation);
+/* The layout that rows added to RELATION have: records of a traced relation, else tuples. */
+const struct net_layout *session_write_layout(const struct session_relation *relation);
+/* The slots of KEY in rows of LAYOUT, the relation's own or that of its records: the caller frees them. */
+uint32_t *session_key_slots(const struct net_layout *layout, const struct net_key *key);
 /* Does RELATION depend on OTHER, directly or not? */
 bool session_depends(struct tql_session *session, const struct session_relation *relation,
                      const struct session_relation *other);
+/* Does somebody display RELATION, or did until now? */
+bool session_is_displayed(const struct tql_session *session,
+                          const struct session_relation *relation);
+/* Is READER a standing query, or a view that somebody looks at? */
+bool session_stands(const struct tql_session *session, const struct session_relation *reader);
 /* Do RELATION's tuples depend on which sensors are on? */
 bool session_says_switches(struct tql_session *session, const struct session_relation *relation);
 /* It is no more asked for as a whole. */
@@ -76,6 +86,8 @@ enum base_status session_set(struct tql_session *session,
 /* STATEMENT's value is one of two words: *RET is true for the second. */
 enum base_status session_choose(struct tql_session *session, const struct tql_statement *statement,
                                 const char *no, const char *yes, bool *ret) BASE_MUST_USE;
+/* Behind it no time is believed. */
+net_chronon session_future_limit(const struct tql_session *session);
 
 /* --- definitions.c */
 /* The variables and settings of a script that the catalogue keeps, in the place of the session's. */
@@ -106,22 +118,8 @@ void session_describe_unusable(const struct session_unusable *unusable, bool why
 const char *session_dependants(struct tql_session *session, struct base_arena *arena,
                                const struct session_relation *relation);
 
-/* --- known_costs.c: what records cost, as SensorCost has it */
-struct session_cost { /* what a process said last of a relation */
-  base_string_id relation, process;
-  int64_t cost;
-  size_t samples; /* while a mean is made */
-};
-struct session_costs {
-  struct session_cost *items; /* freed by who has asked for them */
-  size_t count, capacity;
-};
-struct session_cost *session_add_cost(struct session_costs *costs, base_string_id relation,
-                                      base_string_id process, int64_t cost);
-/* Of each relation and process the latest that is stored, in the order of their names. */
-enum base_status session_stored_costs(struct tql_session *session,
-                                      struct session_costs *ret) BASE_MUST_USE;
-/* Of tql_scope: the mean of each relation. */
+/* --- known_costs.c (known_costs.h has the rest) */
+/* Of tql_scope: the mean of what the records of each relation cost. */
 void session_costs(void *context, struct base_arena *arena, struct tql_costs *ret);
 
 #endif

@@ -2,10 +2,11 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "tquel/session/catalogue/known_costs.h"
 #include "tquel/session/session_impl.h"
 
-struct session_cost *session_add_cost(struct session_costs *costs, base_string_id relation, base_string_id process,
-                        int64_t cost) {
+struct session_cost *session_add_cost(struct session_costs *costs, base_string_id relation,
+                                      base_string_id process, int64_t cost) {
   base_grow(&costs->items, &costs->capacity, costs->count + 1, sizeof *costs->items);
   costs->items[costs->count] = (struct session_cost){relation, process, cost, 1};
   return &costs->items[costs->count++];

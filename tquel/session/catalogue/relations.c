@@ -23,6 +23,20 @@ bool session_is_derived(const struct session_relation *relation) {
   return relation->ng.kind == NG_REL_DERIVED;
 }
 
+bool session_is_sampled(const struct session_relation *relation) {
+  return relation->kind == ST_SAMPLED;
+}
+
+const struct net_layout *session_write_layout(const struct session_relation *relation) {
+  return relation->ng.records ? relation->ng.records : relation->ng.layout;
+}
+
+uint32_t *session_key_slots(const struct net_layout *layout, const struct net_key *key) {
+  uint32_t *slots = base_xcalloc(key->count + 1, sizeof *slots);
+  for (size_t i = 0; i < key->count; i++) slots[i] = layout->fields[key->fields[i]].slot;
+  return slots;
+}
+
 static struct net_layout *layout_of(struct base_arena *arena, const struct st_relation *relation,
                                     enum net_tuple_class tuple_class) {
   struct net_field *fields = BASE_NEW_ARRAY(arena, relation->domain_count + 1, struct net_field);
@@ -171,6 +185,19 @@ static bool depends(struct tql_session *session, const struct session_relation *
 bool session_depends(struct tql_session *session, const struct session_relation *relation,
                      const struct session_relation *other) {
   return depends(session, relation, other, ++session->walks);
+}
+
+bool session_is_displayed(const struct tql_session *session,
+                          const struct session_relation *relation) {
+  for (size_t i = 0; i < session->display_count; i++)
+    if (session->displays[i]->seat != NULL &&
+        strcasecmp(session->displays[i]->name, relation->ng.name) == 0)
+      return true;
+  return false;
+}
+
+bool session_stands(const struct tql_session *session, const struct session_relation *reader) {
+  return session_is_derived(reader) && (!reader->view || session_is_displayed(session, reader));
 }
 
 /* Is it the one in which collectors say which sensors are on (sensors/collect/collector.sdf)? */

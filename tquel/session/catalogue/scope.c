@@ -23,8 +23,7 @@ static struct session_relation *make_pace(struct tql_session *session) {
     pace = session_make_mentioned(session, "Clock");
     return pace != NULL ? pace : session_system_relation(session, "Clock");
   }
-  struct st_relation only_here = {
-      .name = "Clock", .kind = ST_EVENT, .checkpoint = NET_FOREVER};
+  struct st_relation only_here = {.name = "Clock", .kind = ST_EVENT, .checkpoint = NET_FOREVER};
   return session_add_relation(session, &only_here);
 }
 

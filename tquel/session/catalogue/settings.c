@@ -2,6 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/base/env.h"
 #include "tquel/session/session_impl.h"
 
 static const char *const names[] = {
@@ -38,7 +39,7 @@ static enum base_status bad_value(struct tql_session *session,
 }
 
 enum base_status session_choose(struct tql_session *session, const struct tql_statement *statement,
-                               const char *no, const char *yes, bool *ret) {
+                                const char *no, const char *yes, bool *ret) {
   if (strcasecmp(word(statement), no) == 0) {
     *ret = false;
   } else if (strcasecmp(word(statement), yes) == 0) {
@@ -206,6 +207,12 @@ static enum base_status set_compensate(struct tql_session *session,
   return tql_analyse_compensate(&analysis, statement, session->arena, &session->seat->settings);
 }
 
+net_chronon session_future_limit(const struct tql_session *session) {
+  return session->timeline == NET_TIMELINE_REAL
+             ? net_chronon_add(base_env_now(), session->future_limit)
+             : NET_FOREVER;
+}
+
 static bool is_known(const char *name) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(names[i], name) == 0) return true;
@@ -234,9 +241,10 @@ enum base_status session_set(struct tql_session *session, const struct tql_state
   if (strcmp(name, "overload") == 0) return set_overload(session, statement);
   if (strcmp(name, "losses") == 0)
     return session_choose(session, statement, "uncertain", "ignored",
-                  &session->seat->settings.losses_ignored);
+                          &session->seat->settings.losses_ignored);
   if (strcmp(name, "parallel") == 0)
-    return session_choose(session, statement, "overlap", "coverage", &session->seat->settings.coverage);
+    return session_choose(session, statement, "overlap", "coverage",
+                          &session->seat->settings.coverage);
   if (strcmp(name, "sequence") == 0) return set_sequence(session, statement);
   if (strcmp(name, "origin") == 0)
     return set_time(session, statement, &session->seat->settings.origin_given,
@@ -251,7 +259,7 @@ enum base_status session_set(struct tql_session *session, const struct tql_state
     return set_nanoseconds(session, statement, &session->source_grace);
   if (strcmp(name, "unbounded") == 0)
     return session_choose(session, statement, "refused", "allowed",
-                  &session->seat->settings.unbounded_allowed);
+                          &session->seat->settings.unbounded_allowed);
   if (strcmp(name, "memory") == 0) return set_memory(session, statement);
   if (strcmp(name, "time limit") == 0) return set_time_limit(session, statement);
   if (strcmp(name, "cache") == 0) return set_cache(session, statement);
