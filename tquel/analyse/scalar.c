@@ -444,6 +444,34 @@ static void warn_of_unit(struct tql_binder *binder, const struct tql_expr *durat
                other->member.text);
 }
 
+/* Is EXPR made of spans, so that it is a length of time, whatever is done with it? */
+static bool is_length_of_time(const struct tql_expr *expr) {
+  if (expr == NULL) return false;
+  if (expr->kind == TQL_E_ADD || expr->kind == TQL_E_SUB)
+    return is_length_of_time(expr->left) || is_length_of_time(expr->right);
+  if (expr->kind != TQL_E_CALL) return false;
+  if (strcasecmp(expr->name.text, "span") == 0) return true;
+  static const char *const kept[] = {"avg", "min", "max", "sum", "abs", "first", "last"};
+  bool keeps = false;
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+    keeps |= strncasecmp(expr->name.text, kept[i], strlen(kept[i])) == 0; /* also avgc, avgu ... */
+  return keeps && expr->args.count > 0 && is_length_of_time(expr->args.items[0]);
+}
+
+/* NUMBER is compared with LENGTH: so many nanoseconds are rarely meant where it is less than a million. */
+static void warn_of_number(struct tql_binder *binder, const struct tql_expr *number,
+                           const struct tql_expr *length) {
+  const struct tql_analysis *analysis = binder->analysis;
+  if (number->kind != TQL_E_INTEGER || number->integer == 0 || number->integer >= 1000000) return;
+  if (binder->scope->time.timeline != NET_TIMELINE_REAL || !is_length_of_time(length)) return;
+  const char *text = tql_expr_text(analysis, number);
+  struct base_diag *diag =
+      base_report(analysis->diags, MSG_NUMBER_OF_DURATION, analysis->source, &number->range,
+                  "%s is a length of time: %s is compared with it as %s ns",
+                  tql_expr_text(analysis, length), text, text);
+  tql_set_hint(diag, "write the unit: %s s, %s ms, or %s ns if that is meant", text, text, text);
+}
+
 static const struct ng_expr *bind_comparison(struct tql_binder *binder,
                                              const struct tql_expr *expr) {
   const struct ng_expr *left = tql_bind_scalar(binder, expr->left);
@@ -451,6 +479,8 @@ static const struct ng_expr *bind_comparison(struct tql_binder *binder,
   if (!left || !right) return NULL;
   warn_of_unit(binder, expr->left, expr->right, right);
   warn_of_unit(binder, expr->right, expr->left, left);
+  warn_of_number(binder, expr->left, expr->right);
+  warn_of_number(binder, expr->right, expr->left);
   enum ng_op op = comparison_op(expr->kind);
   if (is_numeric_or_temporal(left->type) && is_numeric_or_temporal(right->type))
     unify_compared(binder, &left, &right);

@@ -90,7 +90,7 @@ static enum base_status push(const struct tql_session *session, struct session_r
 }
 
 /* Of the records of one entity at one time only the last in sequence survives. */
-static void drop_superseded(const struct session_relation *relation, struct net_rows *rows,
+static void drop_superseded(struct session_relation *relation, struct net_rows *rows,
                             size_t first) {
   if (relation->kind != ST_TRACED || rows->count - first < 2) return;
   const struct net_key *entity = &relation->ng.entity;
@@ -102,12 +102,15 @@ static void drop_superseded(const struct session_relation *relation, struct net_
     if ((rows->marks[i] & NET_CLOSES) || row[0].i != row[1].i) continue;
     *(size_t *)net_rowmap_state(&last, net_rowmap_put(&last, row, NULL)) = i;
   }
-  size_t kept = first;
+  size_t kept = first, bytes = rows->layout->slot_count * sizeof(union net_slot);
   for (size_t i = first; i < rows->count; i++) {
     const union net_slot *row = net_rows_row(rows, i);
-    if (!(rows->marks[i] & NET_CLOSES) && row[0].i == row[1].i &&
-        *(size_t *)net_rowmap_state(&last, net_rowmap_find(&last, row)) != i)
+    bool starts = !(rows->marks[i] & NET_CLOSES) && row[0].i == row[1].i;
+    size_t survivor = starts ? *(size_t *)net_rowmap_state(&last, net_rowmap_find(&last, row)) : i;
+    if (survivor != i) {
+      relation->superseded += memcmp(net_rows_row(rows, survivor), row, bytes) != 0;
       continue;
+    }
     memmove(net_rows_row(rows, kept), row, rows->layout->slot_count * sizeof *row);
     rows->marks[kept++] = rows->marks[i];
   }

@@ -99,12 +99,26 @@ void session_note_lost(struct tql_session *session, const char *relation, uint64
     session_tell_displays(session, relation, "Lost", counts->count);
 }
 
+/* What sensors bring has times so exact that it is not worth a word. */
+static void note_superseded(struct tql_session *session, const struct session_relation *relation) {
+  if (relation->superseded == 0 || relation->announced) return;
+  struct session_diverted *counts = counts_of(session, "superseded", relation->ng.name);
+  if (!is_to_say(counts, relation->superseded)) return;
+  base_report_hint(session->diags, MSG_SUPERSEDED, NULL, NULL,
+                   "give times with fractions; or, where each is to be a tuple, feed them into an "
+                   "event relation",
+                   "%s: %llu of the records that were fed hold for no time, as others of the same "
+                   "entity follow at the same time",
+                   relation->ng.name, (unsigned long long)counts->count);
+}
+
 /* A relation is a set. What sensors bring of a traced relation may say again what is known; that is not said. */
 void session_note_equal(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
     uint64_t equal = relation->repeated;
-    relation->repeated = 0;
+    note_superseded(session, relation);
+    relation->repeated = relation->superseded = 0;
     if (!relation->live || session_is_derived(relation) || relation->ng.records != NULL ||
         session_is_system_name(relation->ng.name))
       continue;
@@ -123,7 +137,8 @@ void session_note_equal(struct tql_session *session) {
 }
 
 void session_settle_diverted(struct tql_session *session, bool kept) {
-  for (size_t i = 0; i < session->relation_count && !kept; i++) session->relations[i]->repeated = 0;
+  for (size_t i = 0; i < session->relation_count && !kept; i++)
+    session->relations[i]->repeated = session->relations[i]->superseded = 0;
   for (size_t i = 0; i < session->diverted_count; i++) {
     struct session_diverted *counts = &session->diverted[i];
     if (kept)

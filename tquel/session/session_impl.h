@@ -95,6 +95,7 @@ struct session_relation {
   struct net_node **accesses;  /* nodes that take this relation's rows or records */
   size_t access_count, access_capacity;
   uint64_t repeated;        /* periods that were equal to others, since the last commit */
+  uint64_t superseded;      /* records that hold for no time, since the last commit */
   struct net_inbox pending; /* records beyond the checkpoint */
   bool has_pending;
   bool pending_changed; /* since it was saved */

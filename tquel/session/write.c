@@ -507,6 +507,61 @@ static void note_equal(struct tql_session *session, const struct session_relatio
                      rows->count);
 }
 
+struct last_of_entity {
+  size_t row;
+};
+
+/* How many records of traced RELATION another of the same entity follows at the same time, and the first of these
+ * pairs. Equal ones, ends, and times that are not certain do not count. */
+static size_t count_superseded(const struct session_relation *relation, const struct net_rows *rows,
+                               size_t *ret_first, size_t *ret_next) {
+  const struct net_key *entity = &relation->ng.entity;
+  uint32_t *of_entity = session_key_slots(rows->layout, entity);
+  uint32_t *slots = base_xcalloc(entity->count + 1, sizeof *slots); /* and the time */
+  memcpy(slots + 1, of_entity, entity->count * sizeof *slots);
+  struct net_rowmap map;
+  net_rowmap_init(&map, rows->layout, NET_KEY_SLOTS, 0, slots, entity->count + 1,
+                  sizeof(struct last_of_entity));
+  size_t superseded = 0, bytes = rows->layout->slot_count * sizeof(union net_slot);
+  for (size_t i = 0; i < rows->count; i++) {
+    const union net_slot *row = net_rows_row(rows, i);
+    if ((rows->marks[i] & (NET_CLOSES | NET_ROUND)) || row[0].i != row[1].i) continue;
+    bool fresh;
+    struct last_of_entity *last = net_rowmap_state(&map, net_rowmap_put(&map, row, &fresh));
+    if (!fresh && memcmp(net_rows_row(rows, last->row), row, bytes) != 0 && superseded++ == 0)
+      *ret_first = last->row, *ret_next = i;
+    last->row = i;
+  }
+  net_rowmap_done(&map);
+  free(slots);
+  free(of_entity);
+  return superseded;
+}
+
+/* "pkg, host": the domains of RELATION's key. */
+static const char *key_text(struct tql_session *session, const struct session_relation *relation) {
+  const char *text = "";
+  for (size_t i = 0; i < relation->ng.by.count; i++)
+    text = base_arena_printf(session->statement_arena, "%s%s%s", text, i > 0 ? ", " : "",
+                             relation->ng.layout->fields[relation->ng.by.fields[i]].name);
+  return text;
+}
+
+static void note_superseded(struct tql_session *session, const struct session_relation *relation,
+                            const struct net_rows *rows, const struct lines *lines) {
+  size_t first = 0, next = 0;
+  if (relation->kind != ST_TRACED || relation->ng.by.count == 0) return;
+  size_t count = count_superseded(relation, rows, &first, &next);
+  if (count == 0) return;
+  base_report_hint(session->diags, MSG_SUPERSEDED, session->source, &session->statement->range,
+                   "give times with fractions; or, where each is to be a tuple, copy them into an "
+                   "event relation",
+                   "%zu of %zu records hold for no time, as others of the same %s follow at the "
+                   "same time: line %lld is followed by line %lld",
+                   count, rows->count, key_text(session, relation),
+                   (long long)line_of(lines, first), (long long)line_of(lines, next));
+}
+
 /* Reads all of READER into ROWS; checkpoints are ignored: a file is closed when it is read. */
 static enum base_status read_all(struct tql_session *session, struct session_relation *relation,
                                  struct net_reader *reader, const char *path, bool skipping,
@@ -629,6 +684,7 @@ static enum base_status copy_from(struct tql_session *session,
       status = session_end(session, write_rows(session, relation, &rows, false, &equal));
   }
   if (status == BASE_OK) note_equal(session, relation, &rows, &lines, equal);
+  if (status == BASE_OK) note_superseded(session, relation, &rows, &lines);
   if (status == BASE_OK && statement->skipping_errors)
     session_say(session, "%llu record%s skipped\n", (unsigned long long)bad, bad == 1 ? "" : "s");
   net_rows_done(&rows);
