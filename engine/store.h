@@ -71,7 +71,7 @@ struct net_store_class {
 typedef enum base_status (*net_batch_fn)(void *context, const struct net_batch *batch);
 
 /* Hands the batches of what SCAN says to EACH, one after the other, until it gives another status than BASE_OK, which is
- * returned then; BASE_CANCEL: interrupted between two. */
+ * returned then (but BASE_END, which is BASE_OK). Who may be interrupted asks in EACH. */
 enum base_status net_store_each_batch(struct net_store *store, const struct net_scan *scan,
                                       net_batch_fn each, void *context);
 

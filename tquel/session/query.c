@@ -451,7 +451,7 @@ static enum base_status add_batch(void *context, const struct net_batch *batch) 
   const struct adding *adding = context;
   adding->session->counters.rows_in += batch->count;
   tql_rows_add_batch(adding->rows, batch);
-  return BASE_OK;
+  return base_env_interrupted() ? BASE_CANCEL : BASE_OK;
 }
 
 enum base_status session_rows_of(struct tql_session *session, struct session_relation *relation,

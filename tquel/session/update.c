@@ -390,7 +390,7 @@ static enum base_status number_batch(void *context, const struct net_batch *batc
     memcpy(copy, row, from->slot_count * sizeof *copy);
     copy[to->fields[to->field_count - 1].slot].i = (int64_t)update->tuples.count - 1;
   }
-  return BASE_OK;
+  return base_env_interrupted() ? BASE_CANCEL : BASE_OK;
 }
 
 /* The relation's tuples, and the same numbered, all of them definite: the query is to say how the
