@@ -66,36 +66,8 @@ static const char *condition_text(struct base_arena *arena, const char *text) {
 }
 
 static const struct ng_query *bind_rule(struct tql_session *session, const char *text) {
-  struct base_source *source = BASE_NEW(session->arena, struct base_source);
-  *source =
-      (struct base_source){.name = "<rule of integrity>", .text = text, .length = strlen(text)};
-  struct session_own own;
-  session_enter_own(session, &own);
-  size_t count = 0;
   bool ok = false;
-  const struct ng_query *query = NULL;
-  struct tql_statement **statements =
-      tql_parse(session->arena, source, 1, session->diags, &count, &ok);
-  for (size_t i = 0; ok && i < count; i++) {
-    struct session_scope scope;
-    session_scope_init(&scope, session, NULL);
-    struct tql_analysis analysis = session_analysis(session, &scope);
-    analysis.arena = session->arena;
-    analysis.source = source;
-    if (statements[i]->kind == TQL_S_RANGE) {
-      const struct ng_relation *over = session_range_over(session, &analysis, statements[i]);
-      ok = over != NULL;
-      if (ok) session_set_variable(session, statements[i]->variable.text, over, -1);
-    } else if (statements[i]->kind == TQL_S_SET) {
-      ok = session_set(session, statements[i]) == BASE_OK;
-    } else {
-      ok = statements[i]->kind == TQL_S_INTEGRITY &&
-           tql_analyse_integrity(&analysis, statements[i], &query) == BASE_OK;
-    }
-  }
-  session_leave_own(session, &own);
-  session->strings_unpinned = true; /* its constants */
-  return ok ? query : NULL;
+  return session_bind_script(session, "<rule of integrity>", text, NULL, &ok);
 }
 
 /* Binds the rules of RELATION, once. */

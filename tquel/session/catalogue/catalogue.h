@@ -26,7 +26,8 @@ enum ng_relation_kind session_kind_of(enum st_kind kind);
 bool session_is_sampled(const struct session_relation *relation);
 /* The layout that rows added to RELATION have: records of a traced relation, else tuples. */
 const struct net_layout *session_write_layout(const struct session_relation *relation);
-/* The slots of KEY in rows of LAYOUT, the relation's own or that of its records: the caller frees them. */
+/* The slots of KEY in rows of LAYOUT, the relation's own or that of its records, with room for one more: the caller frees
+ * them. */
 uint32_t *session_key_slots(const struct net_layout *layout, const struct net_key *key);
 /* Does RELATION depend on OTHER, directly or not? */
 bool session_depends(struct tql_session *session, const struct session_relation *relation,
@@ -90,14 +91,11 @@ enum base_status session_choose(struct tql_session *session, const struct tql_st
 net_chronon session_future_limit(const struct tql_session *session);
 
 /* --- definitions.c */
-/* The variables and settings of a script that the catalogue keeps, in the place of the session's. */
-struct session_own {
-  struct tql_variable *variables;
-  size_t variable_count, variable_capacity;
-  struct tql_settings settings;
-};
-void session_enter_own(struct tql_session *session, struct session_own *ret);
-void session_leave_own(struct tql_session *session, struct session_own *own);
+/* Binds TEXT, a script that the catalogue keeps, called NAME in diagnostics, in a scope of its own: what its last statement
+ * asks; NULL, and *RET_OK false, after a diagnostic. DERIVED: the relation that it defines, whose name counts as free there;
+ * NULL: it is a rule of integrity. NAME and TEXT outlive what is bound. */
+const struct ng_query *session_bind_script(struct tql_session *session, const char *name,
+                                           const char *text, const char *derived, bool *ret_ok);
 /* The bound query of a derived relation (from its definition), NULL after a diagnostic. */
 const struct ng_query *session_query(struct tql_session *session,
                                      struct session_relation *relation);

@@ -1,4 +1,7 @@
-/* What relations are derived from, bound: the text of a definition makes a query, when that is asked for first. */
+/* What relations are derived from, bound: the text of a definition makes a query, when that is asked for first.
+ *
+ * What the catalogue keeps, definitions and rules of integrity, are little scripts: range and set statements, then the one
+ * that matters. They are run in a scope of their own, so that the session's variables and settings do not show in them. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,38 +14,6 @@ static void refuse_definition(struct tql_session *session,
                    "something other than tquel has changed the catalogue",
                    "the database is damaged: the definition of %s does not give its tuples",
                    relation->ng.name);
-}
-
-/* A definition is a little script: range and set statements, then the retrieve. It is run in a scope
- * of its own, so that the session's variables and settings do not show in it.                       */
-static const struct ng_query *bind_definition(struct tql_session *session,
-                                              struct session_relation *relation,
-                                              const struct base_source *source) {
-  size_t count = 0;
-  bool ok = false;
-  const struct ng_query *query = NULL;
-  struct tql_statement **statements =
-      tql_parse(session->arena, source, 1, session->diags, &count, &ok);
-  for (size_t i = 0; ok && i < count; i++) {
-    const struct tql_statement *statement = statements[i];
-    struct session_scope scope;
-    session_scope_init(&scope, session, relation->ng.name);
-    struct tql_analysis analysis = session_analysis(session, &scope);
-    analysis.arena = session->arena;
-    analysis.source = source;
-    if (statement->kind == TQL_S_RANGE) {
-      const struct ng_relation *over = session_range_over(session, &analysis, statement);
-      if (over == NULL) return NULL;
-      session_set_variable(session, statement->variable.text, over, statement->credibility);
-    } else if (statement->kind == TQL_S_SET) {
-      if (session_set(session, statement) != BASE_OK) return NULL;
-    } else if ((statement->kind != TQL_S_RETRIEVE && statement->kind != TQL_S_VIEW) ||
-               tql_analyse_retrieve(&analysis, statement, &query) != BASE_OK) {
-      return NULL;
-    }
-  }
-  if (ok && query == NULL) refuse_definition(session, relation);
-  return query;
 }
 
 /* Is QUERY what RELATION was made from? Somebody may have changed the stored text. */
@@ -63,10 +34,17 @@ static bool gives(const struct session_relation *relation, const struct ng_query
   return true;
 }
 
-void session_enter_own(struct tql_session *session, struct session_own *ret) {
+/* The variables and settings of a script that the catalogue keeps, in the place of the session's. */
+struct own {
+  struct tql_variable *variables;
+  size_t variable_count, variable_capacity;
+  struct tql_settings settings;
+};
+
+static void enter_own(struct tql_session *session, struct own *ret) {
   struct tql_seat *seat = session->seat;
-  *ret = (struct session_own){seat->variables, seat->variable_count, seat->variable_capacity,
-                              seat->settings};
+  *ret =
+      (struct own){seat->variables, seat->variable_count, seat->variable_capacity, seat->settings};
   seat->variables = NULL;
   seat->variable_count = seat->variable_capacity = 0;
   seat->settings = (struct tql_settings){
@@ -75,7 +53,7 @@ void session_enter_own(struct tql_session *session, struct session_own *ret) {
   };
 }
 
-void session_leave_own(struct tql_session *session, struct session_own *own) {
+static void leave_own(struct tql_session *session, struct own *own) {
   struct tql_seat *seat = session->seat;
   free(seat->variables);
   seat->variables = own->variables;
@@ -84,22 +62,69 @@ void session_leave_own(struct tql_session *session, struct session_own *own) {
   seat->settings = own->settings;
 }
 
+/* The last statement makes a query, those before it the scope in which it does. */
+static const struct ng_query *bind_statement(struct tql_session *session,
+                                             const struct tql_analysis *analysis,
+                                             const struct tql_statement *statement, bool is_rule,
+                                             bool *ok) {
+  const struct ng_relation *over;
+  const struct ng_query *query = NULL;
+  switch (statement->kind) {
+    case TQL_S_RANGE:
+      over = session_range_over(session, analysis, statement);
+      *ok = over != NULL;
+      if (*ok)
+        session_set_variable(session, statement->variable.text, over, statement->credibility);
+      break;
+    case TQL_S_SET:
+      *ok = session_set(session, statement) == BASE_OK;
+      break;
+    case TQL_S_RETRIEVE:
+    case TQL_S_VIEW:
+      *ok = !is_rule && tql_analyse_retrieve(analysis, statement, &query) == BASE_OK;
+      break;
+    case TQL_S_INTEGRITY:
+      *ok = is_rule && tql_analyse_integrity(analysis, statement, &query) == BASE_OK;
+      break;
+    default:
+      *ok = false;
+  }
+  return query;
+}
+
+const struct ng_query *session_bind_script(struct tql_session *session, const char *name,
+                                           const char *text, const char *derived, bool *ret_ok) {
+  struct base_arena *arena = session->arena;
+  struct base_source *source = BASE_NEW(arena, struct base_source);
+  *source = (struct base_source){.name = name, .text = text, .length = strlen(text)};
+  struct own own;
+  enter_own(session, &own);
+  size_t count = 0;
+  const struct ng_query *query = NULL;
+  struct tql_statement **statements = tql_parse(arena, source, 1, session->diags, &count, ret_ok);
+  for (size_t i = 0; *ret_ok && i < count; i++) {
+    struct session_scope scope;
+    session_scope_init(&scope, session, derived);
+    struct tql_analysis analysis = session_analysis(session, &scope);
+    analysis.arena = arena;
+    analysis.source = source;
+    query = bind_statement(session, &analysis, statements[i], derived == NULL, ret_ok);
+  }
+  session->strings_unpinned = true; /* its constants */
+  leave_own(session, &own);
+  return *ret_ok ? query : NULL;
+}
+
 const struct ng_query *session_query(struct tql_session *session,
                                      struct session_relation *relation) {
   if (relation->query != NULL) return relation->query;
-  struct session_own own;
-  session_enter_own(session, &own);
-  struct base_source *source = BASE_NEW(session->arena, struct base_source);
-  *source = (struct base_source){
-      .name = base_arena_printf(session->arena, "<definition of %s>", relation->ng.name),
-      .text = relation->definition,
-      .length = strlen(relation->definition)};
-  relation->query = bind_definition(session, relation, source);
-  session->strings_unpinned = true; /* its constants */
-  session_leave_own(session, &own);
-  if (relation->query != NULL && !gives(relation, relation->query)) {
-    relation->query = NULL;
+  bool ok = false;
+  const char *name = base_arena_printf(session->arena, "<definition of %s>", relation->ng.name);
+  const struct ng_query *query =
+      session_bind_script(session, name, relation->definition, relation->ng.name, &ok);
+  if (query != NULL && gives(relation, query))
+    relation->query = query;
+  else if (ok)
     refuse_definition(session, relation);
-  }
   return relation->query;
 }
