@@ -507,34 +507,42 @@ static void note_equal(struct tql_session *session, const struct session_relatio
                      rows->count);
 }
 
-struct last_of_entity {
-  size_t row;
-};
+static bool are_in_order(const struct net_rows *rows) {
+  net_chronon last = NET_BEGINNING;
+  for (size_t i = 0; i < rows->count; i++) {
+    net_chronon time = net_rows_row(rows, i)[0].i;
+    if (time < last) return false;
+    last = time;
+  }
+  return true;
+}
 
 /* How many records of traced RELATION another of the same entity follows at the same time, and the first of these
- * pairs. Equal ones, ends, and times that are not certain do not count. */
+ * pairs. Equal ones, ends, and times that are not certain do not count. Where rows come in the order of time, as they mostly
+ * do, the last one of each entity is all that need be known. */
 static size_t count_superseded(const struct session_relation *relation, const struct net_rows *rows,
                                size_t *ret_first, size_t *ret_next) {
   const struct net_key *entity = &relation->ng.entity;
-  uint32_t *of_entity = session_key_slots(rows->layout, entity);
-  uint32_t *slots = base_xcalloc(entity->count + 1, sizeof *slots); /* and the time */
-  memcpy(slots + 1, of_entity, entity->count * sizeof *slots);
+  uint32_t *slots = session_key_slots(rows->layout, entity); /* with room for one more: */
+  bool timed = !are_in_order(rows);
+  if (timed) slots[entity->count] = 0; /* the time */
   struct net_rowmap map;
-  net_rowmap_init(&map, rows->layout, NET_KEY_SLOTS, 0, slots, entity->count + 1,
-                  sizeof(struct last_of_entity));
+  net_rowmap_init(&map, rows->layout, NET_KEY_SLOTS, 0, slots, entity->count + timed,
+                  sizeof(size_t));
   size_t superseded = 0, bytes = rows->layout->slot_count * sizeof(union net_slot);
   for (size_t i = 0; i < rows->count; i++) {
     const union net_slot *row = net_rows_row(rows, i);
     if ((rows->marks[i] & (NET_CLOSES | NET_ROUND)) || row[0].i != row[1].i) continue;
     bool fresh;
-    struct last_of_entity *last = net_rowmap_state(&map, net_rowmap_put(&map, row, &fresh));
-    if (!fresh && memcmp(net_rows_row(rows, last->row), row, bytes) != 0 && superseded++ == 0)
-      *ret_first = last->row, *ret_next = i;
-    last->row = i;
+    size_t *last = net_rowmap_state(&map, net_rowmap_put(&map, row, &fresh));
+    const union net_slot *before = fresh ? NULL : net_rows_row(rows, *last);
+    if (before != NULL && before[0].i == row[0].i && memcmp(before, row, bytes) != 0 &&
+        superseded++ == 0)
+      *ret_first = *last, *ret_next = i;
+    *last = i;
   }
   net_rowmap_done(&map);
   free(slots);
-  free(of_entity);
   return superseded;
 }
 
