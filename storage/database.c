@@ -109,15 +109,8 @@ static enum base_status connect_reader(struct st_database *database, const struc
 /* The schema is committed before the log is switched on: see file.c. */
 static enum base_status create(struct st_database *database) {
   database->version = ST_SCHEMA_VERSION;
-  enum base_status status = st_run(database, "BEGIN", "creating the database");
-  if (status != BASE_OK) return status;
-  database->in_transaction = true;
-  /* Only before there is a page, so not within BEGIN IMMEDIATE; it makes the first one, which would be nobody's
-   * database by itself. */
-  status = st_run(database, "PRAGMA auto_vacuum=INCREMENTAL", "creating the database");
-  if (status == BASE_OK) status = st_schema_create(database);
-  if (status == BASE_OK) status = st_commit(database);
-  return status;
+  database->is_blank = true;
+  return st_blank_restore(database);
 }
 
 static enum base_status check_version(struct st_database *database) {
@@ -267,8 +260,9 @@ enum base_status st_open(const struct st_options *options, struct base_strings *
   enum base_status status = options->path ? open_file(database, options) : open_memory(database);
   database->readonly = options->readonly;
   if (status == BASE_OK) status = st_set_cache(database, ST_CACHE_BYTES);
-  if (status == BASE_OK) status = st_catalogue_load(database);
-  if (status == BASE_OK) status = st_gone_open(database);
+  if (status == BASE_OK && !database->is_blank) status = st_catalogue_load(database);
+  if (status == BASE_OK && !database->is_blank) status = st_gone_open(database);
+  database->is_blank = false;
   if (status == BASE_OK)
     *ret = database;
   else

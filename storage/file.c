@@ -2,8 +2,8 @@
  *
  * Everything that can be refused is refused here, before SQLite has touched the file, so that a
  * refusal leaves it byte for byte as it was and no file behind. The 100 bytes of SQLite's header
- * say whose file it is: st_schema_create commits application_id and user_version into the file
- * itself, before the write-ahead log is switched on, so they never stand in the log alone.
+ * say whose file it is: the blank database that a new one is a copy of has application_id and user_version in
+ * the file itself, before the write-ahead log is switched on, so they never stand in the log alone.
  *
  * The header is read through SQLite's own VFS: closing a plain descriptor of the file would drop
  * the POSIX locks that another connection of this process holds on it.

@@ -13,10 +13,8 @@
 #include <sqlite3.h>
 
 #include "engine/plain.h"
+#include "storage/schema_tables.h"
 #include "storage/storage.h"
-
-#define ST_APPLICATION_ID 0x5451454C /* "TQEL" */
-#define ST_SCHEMA_VERSION 9
 
 /* Stands for a stop that is not known in the index that makes a relation a set: NET_OPEN. */
 #define ST_OPEN_VALUE "-9223372036854775807"
@@ -167,6 +165,7 @@ struct st_database {
   struct st_table **tables; /* sorted by name, ASCII case-insensitive */
   size_t table_count, table_capacity;
   bool catalogue_stale;
+  bool is_blank; /* it has just been made: no relation is in it, and nobody has had time to edit it */
   int64_t data_version; /* readers: of the last look at the catalogue */
 
   sqlite3_stmt *begin, *rollback, *commit, *checkpoint, *passed,
@@ -238,10 +237,13 @@ enum base_status st_ahead_open(struct st_database *database, const struct st_opt
 /* Reports that nothing more is written, and why; BASE_SYSTEM. */
 enum base_status st_ahead_refuse(struct st_database *database);
 
-/* --- schema.c: texts of SQL for relations, and the tq_ tables */
+/* --- blank.c: databases without relations */
+/* Makes the open connection's database, in which nothing is, one without relations, of DATABASE's timeline, in a
+ * transaction of its own. */
+enum base_status st_blank_restore(struct st_database *database);
 
-void st_sql_schema(struct base_buffer *sql); /* CREATE TABLE of all tq_ tables but tq_sample */
-enum base_status st_schema_create(struct st_database *database);
+/* --- schema.c: texts of SQL for relations; the tq_ tables of older files */
+
 enum base_status st_schema_upgrade(struct st_database *database);
 enum base_status st_schema_timeline(struct st_database *database, bool *ret_known);
 void st_sql_name(struct base_buffer *sql, const char *name);      /* "name" */

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "storage/schema_tables.h"
 #include "tests/unit/storage_world.h"
 
 /* ---- whose it is ---- */
@@ -285,6 +286,29 @@ START_TEST(a_killed_creation_is_taken_up_again) {
 }
 END_TEST
 
+/* The copy of what was made while the product was built. */
+START_TEST(a_new_file_is_what_its_statements_make) {
+  static const char all[] =
+      "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name; SELECT * FROM tq_setting;"
+      "PRAGMA user_version; PRAGMA application_id; PRAGMA auto_vacuum; PRAGMA integrity_check";
+  char *reference = base_arena_printf(arena, "%s/reference.db", directory);
+  for (int timeline = NET_TIMELINE_REAL; timeline <= NET_TIMELINE_ABSTRACT; timeline++) {
+    struct base_buffer sql = BASE_BUFFER_EMPTY;
+    st_sql_blank(&sql, (enum net_timeline)timeline);
+    outside(reference, sql.data);
+    base_buffer_done(&sql);
+    struct st_database *database = NULL;
+    struct st_options options = {
+        .path = path, .timeline = (enum net_timeline)timeline, .timeline_given = true};
+    ok(st_open(&options, strings, &diags, &database));
+    st_close(database);
+    ck_assert_str_eq(outside(path, all), outside(reference, all));
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(unlink(reference), 0);
+  }
+}
+END_TEST
+
 START_TEST(a_damaged_database_is_refused) {
   struct st_database *database = open_at(path);
   create(database, &event_e);
@@ -491,6 +515,7 @@ int main(void) {
   tcase_add_test(tests, newer_and_other_timeline_are_refused);
   tcase_add_test(tests, a_newer_log_is_refused_and_kept);
   tcase_add_test(tests, a_killed_creation_is_taken_up_again);
+  tcase_add_test(tests, a_new_file_is_what_its_statements_make);
   tcase_add_test(tests, a_damaged_database_is_refused);
   tcase_add_test(tests, a_new_file_is_its_owners);
   tcase_add_test(tests, permissions);
