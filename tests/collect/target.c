@@ -82,13 +82,19 @@ static void *pass(void *context) {
   return NULL;
 }
 
-/* As fast as can be, and now and then another sensor, so that both are in one ring. */
+/* Many times what a ring has room for, again and again; in between others shall have the processor, too. */
+static void breathe(long i) {
+  if (i % 8192 == 8191) nap(2000000);
+}
+
+/* More than can be taken, and now and then another sensor, so that both are in one ring. */
 static void *flood(void *context) {
   struct work *work = context;
   for (long i = 0; going; i++) {
     ledger->before[work->index]++;
     TickSensor(i, work->index);
     ledger->after[work->index]++;
+    breathe(i);
     if (i % work->count != 0) continue;
     PhaseSensor("calm");
     __atomic_fetch_add(&ledger->calm, 1, __ATOMIC_RELAXED);
@@ -103,6 +109,7 @@ static void *flood_jobs(void *context) {
     ledger->before[work->index]++;
     StepSensor(jobs[i % work->count], i);
     ledger->after[work->index]++;
+    breathe(i);
   }
   return NULL;
 }

@@ -109,6 +109,11 @@ static void server_turn(struct server *server) {
 
 static void turn(struct sn_link *link) {
   struct sn_message message;
+  struct pollfd ready;
+  int64_t wait;
+  sn_link_poll(link, &ready, &wait);
+  /* It tries again some time after a break; nobody else is to have the processor's time until then. */
+  if (!sn_link_is_up(link)) (void)poll(&ready, ready.fd >= 0, 1);
   sn_link_turn(link, 0);
   while (sn_link_next(link, &message)) ck_abort_msg("no commands are sent");
 }
@@ -170,7 +175,7 @@ static void run(unsigned seed, uint64_t count, uint32_t credit, size_t bytes) {
 }
 
 START_TEST(everything_arrives_once) {
-  run((unsigned)_i, 1000, 1000, 1 << 20);
+  run((unsigned)_i, 500, 1000, 1 << 20);
 }
 END_TEST
 
