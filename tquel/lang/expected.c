@@ -359,6 +359,10 @@ static const char *hint_sql(const struct error *error) {
       {"insert", "write: append to RELATION (domain = value, ...)"},
       {"update", "write: replace V (domain = value, ...) where ..."},
       {"drop", "write: destroy RELATION"},
+      {"show", "\\d lists the relations, \\d RELATION the domains of one"},
+      {"describe", "\\d lists the relations, \\d RELATION the domains of one"},
+      {"alter", "write: modify RELATION to ..."},
+      {"with", "write first: retrieve into NAME (...), and then: range of V is NAME"},
       {"order", "write: sort by ELEMENT descending, ..."},
       {"group", "write: retrieve summary (V.domain, n = count(V by V.domain))"},
       {"having", "write: retrieve summary (V.domain, n = count(V by V.domain)) where n > 10"},
@@ -374,6 +378,42 @@ static const char *hint_sql(const struct error *error) {
   for (size_t i = 0; i < COUNT_OF(rows); i++) {
     if (token_is(error, rows[i].word)) return rows[i].hint;
   }
+  return NULL;
+}
+
+/* How others say what is said of times: Allen's relations, SQL's periods. Where a condition on times may go on. */
+static const char *hint_times(const struct error *error) {
+  static const struct {
+    const char *word, *hint;
+  } rows[] = {
+      {"during",
+       "write: B contain A, if all of A is to be within B; A overlap B, if some of it is"},
+      {"inside",
+       "write: B contain A, if all of A is to be within B; A overlap B, if some of it is"},
+      {"while", "write: A overlap B"},
+      {"before", "write: A precede B, or A ; B if time is to pass between them"},
+      {"after", "write: B precede A, or B ; A if time is to pass between them"},
+      {"meets", "write: A.stop equal B.start"},
+      {"starts", "write: A.start equal B.start and B contain A"},
+      {"finishes", "write: A.stop equal B.stop and B contain A"},
+      {"since", "write: (\"10:00\" extend forever) contain A"},
+  };
+  if (!has(error->expected, "precede")) return NULL;
+  for (size_t i = 0; i < COUNT_OF(rows); i++)
+    if (token_is(error, rows[i].word)) return rows[i].hint;
+  return NULL;
+}
+
+/* count(*), create table R (...), V.x is null. */
+static const char *hint_sql_within(const struct error *error) {
+  const struct tql_token *before = &error->reader->previous;
+  if (error->token->kind == '*' && before->kind == '(' && error->reader->depth > 0)
+    return "tuples are counted by their variable: count(V)";
+  if (error->reader->opener.kind == TQL_T_CREATE && before->kind == TQL_T_NAME &&
+      strcasecmp(slice(error, before), "table") == 0)
+    return "write: create event NAME (domain = type, ...); or create period, traced or snapshot";
+  if (token_is(error, "is") && error->reader->depth == 0 && has(error->expected, "'='"))
+    return "each domain has a value, there is no null; equality is written =";
   return NULL;
 }
 
@@ -581,8 +621,9 @@ static const char *hint_target(const struct error *error) {
 
 static const char *hint_of(const struct error *error) {
   static const char *(*const makers[])(const struct error *) = {
-      hint_foreign,  hint_sql,    hint_matching,    hint_semicolon,       hint_misspelt,
-      hint_distance, hint_unit,   hint_parenthesis, hint_keyword_as_name, hint_misspelt_before,
+      hint_foreign,  hint_sql,         hint_times,           hint_sql_within,
+      hint_matching, hint_semicolon,   hint_misspelt,        hint_distance,
+      hint_unit,     hint_parenthesis, hint_keyword_as_name, hint_misspelt_before,
       hint_window,   hint_target,
   };
   for (size_t i = 0; i < COUNT_OF(makers); i++) {

@@ -130,9 +130,61 @@ static enum base_status take_tuples(struct tql_session *session, const struct ng
   return status;
 }
 
-/* ROWS are new records, DROPPED (may be NULL) tuples whose records are taken away. */
+/* What became of the rows that a statement writes, so far as it is not what one would think. */
+struct written {
+  size_t
+      equal; /* were there before, or came twice; not of records that wait, nor of what periods are made from */
+  /* Records of a traced relation that make no tuple, as others of the entity follow at the same time; tuples that were
+   * there, and are no more as records came at the time of their start. The first of the former, and what follows it. */
+  size_t superseded, replaced;
+  size_t first, next;
+};
+
+static bool are_in_order(const struct net_rows *rows) {
+  net_chronon last = NET_BEGINNING;
+  for (size_t i = 0; i < rows->count; i++) {
+    net_chronon time = net_rows_row(rows, i)[0].i;
+    if (time < last) return false;
+    last = time;
+  }
+  return true;
+}
+
+/* Which records of traced RELATION another of the same entity follows at the same time. The first BEFORE of them stand
+ * for what was there, which superseded nothing among itself. Equal ones, ends, and times that are not certain do not
+ * count. Where rows come in the order of time, as they mostly do, the last one of each entity is all that need be known. */
+static void find_superseded(const struct session_relation *relation, const struct net_rows *rows,
+                            size_t before, struct written *ret) {
+  const struct net_key *entity = &relation->ng.entity;
+  if (relation->ng.by.count == 0) return;
+  uint32_t *slots = session_key_slots(rows->layout, entity); /* with room for one more: */
+  bool timed = !are_in_order(rows);
+  if (timed) slots[entity->count] = 0; /* the time */
+  struct net_rowmap map;
+  net_rowmap_init(&map, rows->layout, NET_KEY_SLOTS, 0, slots, entity->count + timed,
+                  sizeof(size_t));
+  size_t bytes = rows->layout->slot_count * sizeof(union net_slot);
+  for (size_t i = 0; i < rows->count; i++) {
+    const union net_slot *row = net_rows_row(rows, i);
+    if ((rows->marks[i] & (NET_CLOSES | NET_ROUND)) || row[0].i != row[1].i) continue;
+    bool fresh;
+    size_t *last = net_rowmap_state(&map, net_rowmap_put(&map, row, &fresh)), earlier = *last;
+    const union net_slot *other = fresh ? NULL : net_rows_row(rows, earlier);
+    *last = i;
+    if (other == NULL || other[0].i != row[0].i || memcmp(other, row, bytes) == 0) continue;
+    if (earlier < before)
+      ret->replaced++;
+    else if (ret->superseded++ == 0)
+      ret->first = earlier - before, ret->next = i - before;
+  }
+  net_rowmap_done(&map);
+  free(slots);
+}
+
+/* ROWS are new records, DROPPED (may be NULL) tuples whose records are taken away. RET may be NULL. */
 static enum base_status put_traced(struct tql_session *session, struct session_relation *relation,
-                                   const struct net_rows *rows, const struct net_rows *dropped) {
+                                   const struct net_rows *rows, const struct net_rows *dropped,
+                                   struct written *ret) {
   struct net_rows tuples, records;
   net_rows_init(&tuples, relation->ng.layout);
   net_rows_init(&records, relation->ng.records);
@@ -143,8 +195,10 @@ static enum base_status put_traced(struct tql_session *session, struct session_r
     dropped_init(&taken, &relation->ng, dropped);
     add_records_of(&records, &tuples, &taken);
     dropped_done(&taken);
+    size_t before = records.count;
     for (size_t i = 0; i < rows->count; i++)
       net_rows_add_copy(&records, net_rows_row(rows, i), rows->marks[i]);
+    if (ret != NULL) find_superseded(relation, &records, before, ret);
     network = net_network_new(session->strings, session->timeline, session->diags);
     struct net_node *access =
         net_create_access(network, relation->ng.name, relation->ng.records, NULL, false);
@@ -177,16 +231,23 @@ static enum base_status put_traced(struct tql_session *session, struct session_r
   return status;
 }
 
+static enum base_status put(struct tql_session *session, struct session_relation *relation,
+                            const struct net_rows *rows, struct written *ret) {
+  if (session_is_sampled(relation)) return session_put_samples(session, relation, rows);
+  if (relation->kind == ST_TRACED) return put_traced(session, relation, rows, NULL, ret);
+  enum base_status status = st_put_rows(session->database, relation->ng.name, rows);
+  if (ret != NULL && status == BASE_OK) ret->equal = st_rows_equal(session->database);
+  return status;
+}
+
 enum base_status session_put(struct tql_session *session, struct session_relation *relation,
                              const struct net_rows *rows) {
-  if (session_is_sampled(relation)) return session_put_samples(session, relation, rows);
-  return relation->kind == ST_TRACED ? put_traced(session, relation, rows, NULL)
-                                     : st_put_rows(session->database, relation->ng.name, rows);
+  return put(session, relation, rows, NULL);
 }
 
 enum base_status session_revise(struct tql_session *session, struct session_relation *relation,
                                 const struct net_rows *removed, const struct net_rows *added) {
-  if (relation->kind == ST_TRACED) return put_traced(session, relation, added, removed);
+  if (relation->kind == ST_TRACED) return put_traced(session, relation, added, removed, NULL);
   if (session_is_sampled(relation))
     return session_revise_samples(session, relation, removed, added);
   for (size_t i = 0; i < removed->count; i++) {
@@ -260,11 +321,11 @@ enum base_status session_settle(struct tql_session *session, struct session_rela
 /* Adds rows (of the write layout) by a statement: never late; the relation counts as closed at forever
  * until the next write, and dependants follow. Under `set checkpoint manual` or with a feed, rows wait for
  * the checkpoint instead; likewise where they are OPEN: they do not say that the relation is complete.
- * *RET_EQUAL: how many were there before, or came twice; not of records that wait, nor of what periods are made from. */
+ */
 static enum base_status write_rows(struct tql_session *session, struct session_relation *relation,
-                                   struct net_rows *rows, bool open, size_t *ret_equal) {
+                                   struct net_rows *rows, bool open, struct written *ret) {
   bool changed;
-  *ret_equal = 0;
+  *ret = (struct written){0};
   session->counters.rows_in += rows->count;
   enum base_status status = session_check_samples(session, relation, rows);
   if (status == BASE_OK) status = session_check_integrity(session, relation, rows);
@@ -272,11 +333,72 @@ static enum base_status write_rows(struct tql_session *session, struct session_r
   if (status != BASE_OK) return status;
   if (open || session_writes_live(session, relation)) return write_live(session, relation, rows);
   status = session_settle(session, relation, &changed);
-  if (status == BASE_OK) status = session_put(session, relation, rows);
-  if (status == BASE_OK && relation->ng.records == NULL)
-    *ret_equal = st_rows_equal(session->database);
+  if (status == BASE_OK) status = put(session, relation, rows, ret);
   if (status == BASE_OK) status = session_recompute_dependants(session, relation);
   return status;
+}
+
+/* --- what is said of rows that are not what one would think */
+
+/* On which lines of the file the rows begin: those of each run on consecutive ones. */
+struct line_run {
+  size_t row;
+  int64_t line;
+};
+struct lines {
+  struct line_run *runs;
+  size_t count, capacity;
+};
+
+static void note_lines(struct lines *lines, size_t first_row, const int64_t *of_rows,
+                       size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const struct line_run *last = lines->count > 0 ? &lines->runs[lines->count - 1] : NULL;
+    if (last != NULL && of_rows[i] - last->line == (int64_t)(first_row + i - last->row)) continue;
+    base_grow(&lines->runs, &lines->capacity, lines->count + 1, sizeof *lines->runs);
+    lines->runs[lines->count++] = (struct line_run){first_row + i, of_rows[i]};
+  }
+}
+
+static int64_t line_of(const struct lines *lines, size_t row) {
+  size_t i = lines->count;
+  while (i > 0 && lines->runs[i - 1].row > row) i--;
+  return i > 0 ? lines->runs[i - 1].line + (int64_t)(row - lines->runs[i - 1].row) : 0;
+}
+
+/* "pkg, host": the domains of RELATION's key. */
+static const char *key_text(struct tql_session *session, const struct session_relation *relation) {
+  const char *text = "";
+  for (size_t i = 0; i < relation->ng.by.count; i++)
+    text = base_arena_printf(session->statement_arena, "%s%s%s", text, i > 0 ? ", " : "",
+                             relation->ng.layout->fields[relation->ng.by.fields[i]].name);
+  return text;
+}
+
+static const char superseded_hint[] =
+    "give times with fractions; or, where each is to be a tuple, write them into an event relation";
+
+/* LINES are those of the file that the COUNT rows come from; NULL: a statement has made them. */
+static void report_superseded(struct tql_session *session, const struct session_relation *relation,
+                              size_t count, const struct written *written,
+                              const struct lines *lines) {
+  const char *where = "", *key = key_text(session, relation);
+  if (lines != NULL)
+    where = base_arena_printf(session->statement_arena, ": line %lld is followed by line %lld",
+                              (long long)line_of(lines, written->first),
+                              (long long)line_of(lines, written->next));
+  if (written->superseded > 0)
+    base_report_hint(session->diags, MSG_SUPERSEDED, session->source, &session->statement->range,
+                     superseded_hint,
+                     "%zu of %zu records hold for no time, as others of the same %s follow at the "
+                     "same time%s",
+                     written->superseded, count, key, where);
+  if (written->replaced > 0)
+    base_report_hint(session->diags, MSG_SUPERSEDED, session->source, &session->statement->range,
+                     superseded_hint,
+                     "tuples of %s that were there hold for no time any more, as records of the "
+                     "same %s follow at the same time: %zu",
+                     relation->ng.name, key, written->replaced);
 }
 
 /* --- append */
@@ -333,15 +455,16 @@ enum base_status session_append(struct tql_session *session,
     session->refused = status != BASE_OK;
     /* A tuple beside those that a feed has brought does not say that no more will come. */
     bool open = false;
-    size_t equal = 0;
+    struct written written = {0};
     if (status == BASE_OK) status = keeps_checkpoint(session, relation, &open);
-    if (status == BASE_OK) status = write_rows(session, relation, &rows.rows, open, &equal);
-    if (status == BASE_OK && equal > 0)
+    if (status == BASE_OK) status = write_rows(session, relation, &rows.rows, open, &written);
+    if (status == BASE_OK && written.equal > 0)
       base_report(session->diags, MSG_EQUAL_RECORDS, session->source, &statement->range,
-                  equal == 1 && rows.rows.count == 1
+                  written.equal == 1 && rows.rows.count == 1
                       ? "the tuple is in %s already: nothing was added"
                       : "some tuples are in %s already, and were not added again",
                   relation->ng.name);
+    if (status == BASE_OK) report_superseded(session, relation, rows.rows.count, &written, NULL);
     if (status == BASE_OK && open) note_waiting(session, relation, &rows.rows);
     status = session_end(session, status);
   }
@@ -417,32 +540,6 @@ enum base_status session_open_reader(struct tql_session *session,
   return status;
 }
 
-/* On which lines of the file the rows begin: those of each run on consecutive ones. */
-struct line_run {
-  size_t row;
-  int64_t line;
-};
-struct lines {
-  struct line_run *runs;
-  size_t count, capacity;
-};
-
-static void note_lines(struct lines *lines, size_t first_row, const int64_t *of_rows,
-                       size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    const struct line_run *last = lines->count > 0 ? &lines->runs[lines->count - 1] : NULL;
-    if (last != NULL && of_rows[i] - last->line == (int64_t)(first_row + i - last->row)) continue;
-    base_grow(&lines->runs, &lines->capacity, lines->count + 1, sizeof *lines->runs);
-    lines->runs[lines->count++] = (struct line_run){first_row + i, of_rows[i]};
-  }
-}
-
-static int64_t line_of(const struct lines *lines, size_t row) {
-  size_t i = lines->count;
-  while (i > 0 && lines->runs[i - 1].row > row) i--;
-  return i > 0 ? lines->runs[i - 1].line + (int64_t)(row - lines->runs[i - 1].row) : 0;
-}
-
 /* A table of numbers of rows, and 1. */
 static bool is_no_row(const uint32_t *number) {
   return *number == 0;
@@ -505,69 +602,6 @@ static void note_equal(struct tql_session *session, const struct session_relatio
                      "a relation is a set: what is there already is not added again",
                      "%zu of %zu records are equal to tuples that were there before", there,
                      rows->count);
-}
-
-static bool are_in_order(const struct net_rows *rows) {
-  net_chronon last = NET_BEGINNING;
-  for (size_t i = 0; i < rows->count; i++) {
-    net_chronon time = net_rows_row(rows, i)[0].i;
-    if (time < last) return false;
-    last = time;
-  }
-  return true;
-}
-
-/* How many records of traced RELATION another of the same entity follows at the same time, and the first of these
- * pairs. Equal ones, ends, and times that are not certain do not count. Where rows come in the order of time, as they mostly
- * do, the last one of each entity is all that need be known. */
-static size_t count_superseded(const struct session_relation *relation, const struct net_rows *rows,
-                               size_t *ret_first, size_t *ret_next) {
-  const struct net_key *entity = &relation->ng.entity;
-  uint32_t *slots = session_key_slots(rows->layout, entity); /* with room for one more: */
-  bool timed = !are_in_order(rows);
-  if (timed) slots[entity->count] = 0; /* the time */
-  struct net_rowmap map;
-  net_rowmap_init(&map, rows->layout, NET_KEY_SLOTS, 0, slots, entity->count + timed,
-                  sizeof(size_t));
-  size_t superseded = 0, bytes = rows->layout->slot_count * sizeof(union net_slot);
-  for (size_t i = 0; i < rows->count; i++) {
-    const union net_slot *row = net_rows_row(rows, i);
-    if ((rows->marks[i] & (NET_CLOSES | NET_ROUND)) || row[0].i != row[1].i) continue;
-    bool fresh;
-    size_t *last = net_rowmap_state(&map, net_rowmap_put(&map, row, &fresh));
-    const union net_slot *before = fresh ? NULL : net_rows_row(rows, *last);
-    if (before != NULL && before[0].i == row[0].i && memcmp(before, row, bytes) != 0 &&
-        superseded++ == 0)
-      *ret_first = *last, *ret_next = i;
-    *last = i;
-  }
-  net_rowmap_done(&map);
-  free(slots);
-  return superseded;
-}
-
-/* "pkg, host": the domains of RELATION's key. */
-static const char *key_text(struct tql_session *session, const struct session_relation *relation) {
-  const char *text = "";
-  for (size_t i = 0; i < relation->ng.by.count; i++)
-    text = base_arena_printf(session->statement_arena, "%s%s%s", text, i > 0 ? ", " : "",
-                             relation->ng.layout->fields[relation->ng.by.fields[i]].name);
-  return text;
-}
-
-static void note_superseded(struct tql_session *session, const struct session_relation *relation,
-                            const struct net_rows *rows, const struct lines *lines) {
-  size_t first = 0, next = 0;
-  if (relation->kind != ST_TRACED || relation->ng.by.count == 0) return;
-  size_t count = count_superseded(relation, rows, &first, &next);
-  if (count == 0) return;
-  base_report_hint(session->diags, MSG_SUPERSEDED, session->source, &session->statement->range,
-                   "give times with fractions; or, where each is to be a tuple, copy them into an "
-                   "event relation",
-                   "%zu of %zu records hold for no time, as others of the same %s follow at the "
-                   "same time: line %lld is followed by line %lld",
-                   count, rows->count, key_text(session, relation),
-                   (long long)line_of(lines, first), (long long)line_of(lines, next));
 }
 
 /* Reads all of READER into ROWS; checkpoints are ignored: a file is closed when it is read. */
@@ -678,7 +712,7 @@ static enum base_status copy_from(struct tql_session *session,
   struct net_rows rows;
   struct lines lines = {0};
   uint64_t bad = 0;
-  size_t equal = 0;
+  struct written written = {0};
   net_rows_init(&rows, options.layout);
   status = read_all(session, relation, reader, statement->path, statement->skipping_errors, &rows,
                     &lines, &bad);
@@ -689,10 +723,10 @@ static enum base_status copy_from(struct tql_session *session,
   if (status == BASE_OK) {
     status = session_begin(session);
     if (status == BASE_OK)
-      status = session_end(session, write_rows(session, relation, &rows, false, &equal));
+      status = session_end(session, write_rows(session, relation, &rows, false, &written));
   }
-  if (status == BASE_OK) note_equal(session, relation, &rows, &lines, equal);
-  if (status == BASE_OK) note_superseded(session, relation, &rows, &lines);
+  if (status == BASE_OK) note_equal(session, relation, &rows, &lines, written.equal);
+  if (status == BASE_OK) report_superseded(session, relation, rows.count, &written, &lines);
   if (status == BASE_OK && statement->skipping_errors)
     session_say(session, "%llu record%s skipped\n", (unsigned long long)bad, bad == 1 ? "" : "s");
   net_rows_done(&rows);
