@@ -4,7 +4,7 @@
  *
  * A row is old when it was over for certain before a limit: its last time (at_hi, stop_hi) is before that; an open
  * one never is. Which limit that is, the session says, as standing queries may need some that are older than
- * anybody wants to look at (tquel/session/keep.c). A walk removes all that is old:
+ * anybody wants to look at (tquel/session/live/history.c). A walk removes all that is old:
  *
  *      "tq_R_set"    rows that are not long, from the limit of the last walk on, less what a short row lasts: what
  *                    lies before it has gone. They are looked at in the order of time, some in each call

@@ -9,7 +9,9 @@ has to stand in circles.txt, which a commit may only shorten: a circle may lose 
 may join one, and a line that is larger than what is left of it is wrong as well. A function that other files could see
 and none does is either dead or should be static.
 
-FLOORS are rooms of a folder on which its other files stand: of that folder they take nothing but their own.
+FLOORS are the rooms of a folder, from the ground up, and above them the files that stand in the folder itself: of that folder
+each takes what is its own or below it, and nothing of what is above. Each room has a face, a header of its name of at most
+FACE lines, which says what others may ask of it, and the folder's README says what it is for.
 
 --print shows all circles, --edges FILE who takes what from whom in the circle of FILE. Prints TAP.
 """
@@ -24,7 +26,9 @@ import sys
 ALLOWED = 4
 HERE = pathlib.Path(__file__).resolve().parent
 FOLDERS = ('engine', 'netgen', 'storage', 'sensors', 'tquel')
-FLOORS = {'tquel/session/catalogue/': 'tquel/session/'}
+FACE = 120
+FLOORS = {'tquel/session': ['catalogue', 'tables', 'users', 'results', 'control', 'records', 'losses', 'queries', 'live', 'feeds',
+                            'durable', 'sources', 'statements']}
 # Made by macros or generators as a set, of which a file takes what it needs; or what programs of users call.
 MADE = re.compile(r'^(main|__.*|sn_begin_.*|sn_get_.*|sn_put_.*|\w*_flex_.*|\w*_flex|sn_[A-Z].*)$')
 # The run-time of sensors is a library for others.
@@ -141,13 +145,40 @@ def complaints(found, allowed):
             yield f'circles.txt: in no circle any more: {" ".join(sorted(gone))}'
 
 
+def floor_of(path, house, rooms):
+    """0: the ground floor; the number of ROOMS: the files of the house itself; None: it is not in the house."""
+    if not path.startswith(house + '/'):
+        return None
+    room = path[len(house) + 1:].rpartition('/')[0]
+    return rooms.index(room) if room in rooms else len(rooms)
+
+
 def climbing(graph, floors):
     """Who takes something from a floor above his own."""
-    for floor, house in floors.items():
+    for house, rooms in floors.items():
         for name in sorted(graph):
-            above = [owner for owner in sorted(graph[name]) if owner.startswith(house) and not owner.startswith(floor)]
-            if name.startswith(floor) and above:
+            own = floor_of(name, house, rooms)
+            above = [owner for owner in sorted(graph[name])
+                     if own is not None and floor_of(owner, house, rooms) is not None and floor_of(owner, house, rooms) > own]
+            if above:
                 yield f'{name} takes from {" ".join(above)}'
+
+
+def faceless(source, floors):
+    """Rooms that are not as FLOORS says, and rooms that it leaves out."""
+    for house, rooms in floors.items():
+        readme = (source / house / 'README.md').read_text(encoding='utf-8')
+        for folder in sorted(p.name for p in (source / house).iterdir() if p.is_dir()):
+            if folder not in rooms:
+                yield f'{house}/{folder} stands on no floor'
+        for room in rooms:
+            face = source / house / room / f'{room}.h'
+            if not face.exists():
+                yield f'{house}/{room} has no face'
+            elif (lines := len(face.read_text(encoding='utf-8').splitlines())) > FACE:
+                yield f'{house}/{room}/{room}.h has {lines} lines'
+            if f'`{room}/`' not in readme:
+                yield f'{house}/README.md does not say what {room}/ is for'
 
 
 def unused(defines, takes, fuzzed=frozenset()):
@@ -171,7 +202,12 @@ def selftest():
     good &= not list(complaints(found, [set('abcde')]))
     good &= len(list(complaints(found, [set('abcd')]))) == 1
     good &= len(list(complaints(found, [set('abcdex')]))) == 1
-    good &= list(climbing({'h/f/a': {'h/b', 'h/f/c', 'x'}, 'h/b': {'h/f/a'}}, {'h/f/': 'h/'})) == ['h/f/a takes from h/b']
+    good &= list(climbing({'h/f/a': {'h/b', 'h/f/c', 'x'}, 'h/b': {'h/f/a'}}, {'h': ['f']})) == ['h/f/a takes from h/b']
+    for house, rooms in FLOORS.items():
+        places = [f'{house}/{room}/' for room in rooms] + [f'{house}/']
+        for low, high in zip(places, places[1:]):
+            good &= list(climbing({f'{low}a': {f'{high}b'}}, FLOORS)) == [f'{low}a takes from {high}b']
+            good &= not list(climbing({f'{high}b': {f'{low}a'}}, FLOORS))
     good &= list(unused({'f': 'a.c', 'g': 'a.c'}, {'b.c': {'f'}})) == ['a.c: g']
     return good
 
@@ -199,6 +235,7 @@ def main():
         return 0
     results = [('no circle has grown', list(complaints(found, listed(HERE / 'circles.txt')))),
                ('a floor stands on nothing above it', list(climbing(graph, FLOORS))),
+               ('a room has a face', list(faceless(options.source, FLOORS))),
                ('what others can see, others take', list(unused(defines, takes, words_of_fuzzers(options.source)))),
                ('what is wrong is found', [] if selftest() and len(product) > 200 else [f'{len(product)} files'])]
     print(f'1..{len(results)}')

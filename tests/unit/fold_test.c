@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tquel/session/session_impl.h"
+#include "tquel/session/durable/durable.h"
 
 enum { ROWS = 5000, MOST = 20000 };
 

@@ -10,12 +10,18 @@
  *
  * Everything is read in one transaction, so that it is one state, also beside a server that writes. A relation
  * that is computed from one with a finding is compared all the same. */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "engine/base/env.h"
+#include "tquel/session/catalogue/unusable.h"
+#include "tquel/session/durable/durable.h"
+#include "tquel/session/losses/losses.h"
+#include "tquel/session/queries/queries.h"
+#include "tquel/session/records/records.h"
 #include "tquel/session/session_impl.h"
+#include "tquel/session/tables/tables.h"
+#include "tquel/session/users/users.h"
 
 struct checking {
   struct tql_session *session;

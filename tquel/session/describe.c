@@ -3,7 +3,16 @@
 #include <string.h>
 
 #include "engine/base/printable.h"
+#include "tquel/session/catalogue/unusable.h"
+#include "tquel/session/control/control.h"
+#include "tquel/session/durable/durable.h"
+#include "tquel/session/live/live.h"
+#include "tquel/session/losses/losses.h"
+#include "tquel/session/records/records.h"
 #include "tquel/session/session_impl.h"
+#include "tquel/session/statements/statements.h"
+#include "tquel/session/tables/tables.h"
+#include "tquel/session/users/users.h"
 
 /* --- looking */
 

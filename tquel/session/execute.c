@@ -3,8 +3,16 @@
 #include <string.h>
 #include <strings.h>
 
-#include "engine/base/printable.h"
+#include "tquel/session/catalogue/unusable.h"
+#include "tquel/session/control/control.h"
+#include "tquel/session/durable/durable.h"
+#include "tquel/session/feeds/feeds.h"
+#include "tquel/session/live/live.h"
+#include "tquel/session/records/bringers.h"
 #include "tquel/session/session_impl.h"
+#include "tquel/session/statements/statements.h"
+#include "tquel/session/tables/tables.h"
+#include "tquel/session/users/users.h"
 
 static enum base_status execute_range(struct tql_session *session,
                                       const struct tql_statement *statement) {
@@ -250,7 +258,9 @@ static enum base_status execute_display(struct tql_session *session,
     /* A live display starts with what is there, if anything is. */
     if (status == BASE_OK && (!live || relation->view || count > 0))
       status = session_print(session, relation);
-    if (status == BASE_OK && display) session_add_display(session, relation);
+    if (status == BASE_OK && display && session_add_display(session, relation) &&
+        !session_has_displays_sink(session, relation))
+      session_drop_live(session);
     if (status != BASE_OK) return status;
   }
   return BASE_OK;

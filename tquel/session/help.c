@@ -9,6 +9,7 @@
 
 #include "tquel/session/help_topics.h"
 #include "tquel/session/session_impl.h"
+#include "tquel/session/statements/statements.h"
 
 #define WIDTH 78
 

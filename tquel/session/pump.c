@@ -4,82 +4,30 @@
  *      tql_session_follow    a shell with feeds: until they have ended, waiting for them
  *      tql_session_turn      a server: what is to be done now, without waiting
  *
- * A group is one transaction: rows, checkpoints, positions of feeds, numbers and totals of sources. Whoever
- * writes outside a statement opens it (session_begin_group); it is committed when it has been open for as
- * long as set durable says, and before each statement that writes. What fails takes the whole group
- * back, but nobody who interrupts: then the catalogue is read again, feeds go back to where the last commit found them, and sources are over
- * until they come again. What a statement's words are wrong for would fail again, and ends the feeds. */
+ * What fails takes the whole group back (durable/group.c). What a statement's words are wrong for would fail again, and ends
+ * the feeds. */
 #include <poll.h>
 #include <stdlib.h>
 
 #include "engine/base/budget.h"
 #include "engine/base/env.h"
-#include "tquel/session/sources.h"
+#include "tquel/session/control/control.h"
+#include "tquel/session/durable/durable.h"
+#include "tquel/session/feeds/feeds.h"
+#include "tquel/session/live/live.h"
+#include "tquel/session/records/bringers.h"
+#include "tquel/session/results/results.h"
+#include "tquel/session/sources/sources.h"
+#include "tquel/session/users/users.h"
 
 #define NS_PER_MS 1000000
 #define POLL_MS   20 /* how often silence is looked at */
-
-/* --- durable groups */
-
-enum base_status session_begin_group(struct tql_session *session) {
-  if (session->group_open) return BASE_OK;
-  enum base_status status = st_begin(session->database);
-  if (status != BASE_OK) return status;
-  session->group_open = true;
-  session->group_since = base_env_monotonic();
-  return BASE_OK;
-}
-
-void session_take_back(struct tql_session *session) {
-  base_budget_wind_up();
-  session->group_open = false;
-  st_rollback(session->database);
-  session_sources_take_back(session);
-  enum base_status reloaded = session_load_catalogue(session);
-  (void)reloaded; /* reported */
-  session_rewind_feeds(session);
-  session_settle_diverted(session, false);
-}
 
 /* Can it be tried again later? That is said, in the place of what was reported since BEFORE. */
 static bool take_back_and_stall(struct tql_session *session, size_t before) {
   bool may_pass = st_failure_may_pass(session->database);
   session_take_back(session);
   return session_stall(session, before, may_pass);
-}
-
-static enum base_status commit_group(struct tql_session *session) {
-  enum base_status status = session_save_positions(session);
-  if (status == BASE_OK) status = session_sources_save(session);
-  if (status == BASE_OK) status = session_recompute_diverted(session);
-  if (status == BASE_OK) status = session_save_pending(session);
-  if (status == BASE_OK) status = session_save_node_stats(session);
-  if (status == BASE_OK) status = session_age_waiting(session);
-  if (status == BASE_OK) status = st_commit(session->database);
-  session->group_open = false;
-  if (status == BASE_OK) {
-    session_feeds_committed(session);
-    session_note_equal(session);
-    session_settle_diverted(session, true);
-    session_sources_committed(session);
-    session_note_stored(session, false);
-  } else {
-    session_take_back(session);
-  }
-  return status;
-}
-
-/* What others have brought does not go with the statement that happens to be interrupted. */
-enum base_status session_commit_group(struct tql_session *session) {
-  if (!session->group_open) return BASE_OK;
-  base_env_shield();
-  enum base_status status = commit_group(session);
-  base_env_unshield();
-  return status;
-}
-
-enum base_status tql_session_commit(struct tql_session *session) {
-  return session_commit_group(session);
 }
 
 static bool group_is_due(const struct tql_session *session) {
@@ -182,11 +130,11 @@ static enum base_status pump_once(struct tql_session *session, bool *ret_idle) {
   enum base_status status = session_begin_group(session);
   if (status == BASE_OK) status = wake_feeds(session);
   if (status == BASE_CANCEL) session_take_back(session); /* a network that is half built */
-  if (status == BASE_OK) session->check_shown(session);
+  if (status == BASE_OK) session_check_shown(session);
   if (status == BASE_OK) status = read_feeds(session, ret_idle);
   if (status == BASE_OK) status = session_pace_turn(session);
   if (!tql_session_goes_on(session)) session->shown_due = 0; /* all that there is */
-  if (status == BASE_OK) session->show_certain(session);
+  if (status == BASE_OK) session_show_certain(session);
   if (status == BASE_OK && (group_is_due(session) || !tql_session_goes_on(session)))
     status = session_commit_group(session);
   if (status == BASE_OK) status = session_fold_some(session);
@@ -313,12 +261,12 @@ static enum base_status take_turn(struct tql_session *session) {
   enum base_status status = BASE_OK;
   session_find_asked_for(session);
   if (network_is_due(session)) status = make_network(session);
-  if (status == BASE_OK) session->check_shown(session); /* before feeds go on, and sources */
+  if (status == BASE_OK) session_check_shown(session); /* before feeds go on, and sources */
   if (status == BASE_OK && !session_is_resting(session)) status = read_feeds(session, &idle);
-  if (status == BASE_OK) session->check_shown(session);
+  if (status == BASE_OK) session_check_shown(session);
   if (status == BASE_OK) status = session_sources_advance(session);
   if (status == BASE_OK) status = session_pace_turn(session);
-  if (status == BASE_OK) session->show_certain(session);
+  if (status == BASE_OK) session_show_certain(session);
   if (status == BASE_OK) session_tell_sensors(session);
   if (status == BASE_OK) session_tell_triggers(session);
   if (status == BASE_OK && group_is_due(session)) status = session_commit_group(session);

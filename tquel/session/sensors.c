@@ -1,12 +1,4 @@
-/* Sensors: who makes the records of announced relations, what he is told, and what \ds shows of it.
- *
- *      standing queries ──▶ access nodes ──┐
- *      displays, save, create persistent ──┴──▶ net_control ──▶ the server's net_sensor
- *
- * Records are asked for by the live network, as its selections leave it (engine/control.h); the display of an
- * announced relation itself, `save R until T` and `create persistent` ask for all of it. One-off questions
- * read what is stored. While the live network is built anew the control is held: a sensor hears of what has
- * changed in the end, at the end of a turn. So nothing is switched that a statement which failed wanted. */
+/* Sensors: who makes the records of announced relations, and what \ds shows of it. What they are told is in control/. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -18,30 +10,19 @@
 #include "engine/filter.h"
 #include "engine/pattern.h"
 #include "engine/triggers.h"
-#include "tquel/session/sources.h"
-
-/* --- who asks */
-
-/* Is all of RELATION wanted, whatever queries say? */
-static bool wants_all(const struct tql_session *session, const struct session_relation *relation) {
-  return relation->persistent || session_is_displayed(session, relation) ||
-         (relation->expires && relation->until > base_env_now());
-}
-
-static bool is_asked_for(struct tql_session *session, const struct session_relation *relation) {
-  if (wants_all(session, relation)) return true;
-  for (size_t i = 0; i < session->relation_count; i++)
-    if (session_stands(session, session->relations[i]) &&
-        session_depends(session, session->relations[i], relation))
-      return true;
-  return false;
-}
+#include "tquel/session/control/control.h"
+#include "tquel/session/live/live.h"
+#include "tquel/session/losses/losses.h"
+#include "tquel/session/records/bringers.h"
+#include "tquel/session/records/records.h"
+#include "tquel/session/users/users.h"
 
 /* Has a time come until which a relation was to be kept? */
 static bool time_has_come(const struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     const struct session_relation *relation = session->relations[i];
-    if (relation->asked != NULL && relation->expires && !wants_all(session, relation)) return true;
+    if (relation->asked != NULL && relation->expires && !session_wants_all(session, relation))
+      return true;
   }
   return false;
 }
@@ -53,66 +34,8 @@ void session_find_asked_for(struct tql_session *session) {
     struct session_relation *relation = session->relations[i];
     if (session_is_derived(relation)) continue;
     relation->brought = session_is_brought(session, relation);
-    relation->asked_for = is_asked_for(session, relation);
+    relation->asked_for = session_is_asked_for(session, relation);
   }
-}
-
-/* --- telling */
-
-void session_hold_control(struct tql_session *session) {
-  session->asks_changed = true;
-  if (session->control == NULL || session->control_held) return;
-  net_control_hold(session->control);
-  session->control_held = true;
-}
-
-static void ask_for_all(struct tql_session *session) {
-  for (size_t i = 0; i < session->relation_count; i++) {
-    struct session_relation *relation = session->relations[i];
-    /* What is to be kept is said before a program has announced it, so that the first one begins with it. */
-    bool wanted = (relation->announced || relation->persistent) && wants_all(session, relation);
-    if (wanted && relation->asked == NULL) {
-      struct net_watch watch = {.relation = relation->ng.name};
-      relation->asked = net_control_enable(session->control, &watch);
-    } else if (!wanted) {
-      session_stop_asking(session, relation);
-    }
-  }
-}
-
-void session_tell_sensors(struct tql_session *session) {
-  if (!session->asks_changed && !session->control_held) return;
-  session->asks_changed = false;
-  session->asks++;
-  if (session->control == NULL) return;
-  session_hold_control(session);
-  ask_for_all(session);
-  session->asks_changed = session->control_held = false;
-  net_control_release(session->control);
-}
-
-void session_tell_triggers(struct tql_session *session) {
-  if (session->control == NULL) return;
-  net_triggers_tell(net_control_triggers(session->control));
-  session->turned_at = base_env_now();
-}
-
-/* On the abstract time line nobody knows what is new. */
-void session_replay_triggers(struct tql_session *session) {
-  if (session->control == NULL) return;
-  bool real = session->timeline == NET_TIMELINE_REAL && session->turned_at != 0;
-  net_triggers_replay(net_control_triggers(session->control),
-                      real ? session->turned_at : NET_FOREVER);
-}
-
-void session_triggers_live(struct tql_session *session) {
-  if (session->control != NULL) net_triggers_live(net_control_triggers(session->control));
-}
-
-struct net_control *session_control_of(void *context, const struct ng_relation *relation) {
-  const struct tql_session *session = context;
-  (void)relation;
-  return session->control;
 }
 
 void tql_session_on_watch(struct tql_session *session, struct net_sensor *sensor) {
@@ -138,27 +61,6 @@ const char *tql_session_sensors_of(struct tql_session *session, const char *name
 
 int64_t tql_session_checkpoint_every(const struct tql_session *session) {
   return session->checkpoint_ns;
-}
-
-/* Calls EACH for all watches that SENSOR knows of, with how many ask for it. */
-static void each_watch(const struct tql_session *session,
-                       void (*each)(void *context, const struct net_watch *watch, size_t holders),
-                       void *context) {
-  if (session->control != NULL) net_control_each(session->control, each, context);
-}
-
-static void mark_watch(void *context, const struct net_watch *watch, size_t holders) {
-  (void)holders;
-  for (uint32_t i = 0; i < watch->object_count; i++) {
-    const struct net_watch_object *object = &watch->objects[i];
-    if (net_type_is_interned(object->type.base)) base_strings_mark(context, object->value.s);
-  }
-}
-
-void session_mark_watches(struct tql_session *session) {
-  each_watch(session, mark_watch, session->strings);
-  if (session->control != NULL)
-    net_triggers_mark_strings(net_control_triggers(session->control), session->strings);
 }
 
 /* --- \ds */
@@ -471,7 +373,7 @@ void tql_session_describe_sensors(struct tql_session *session,
                *askers = owner ? askers_of(&asked, relation->ng.name, NULL, NULL) : "";
     row[TQL_SENSOR_PROCESS] = "-";
     row[TQL_SENSOR_RELATION] = relation->ng.name;
-    if (is_asked_for(session, relation)) row[TQL_SENSOR_STATE] = "no process";
+    if (session_is_asked_for(session, relation)) row[TQL_SENSOR_STATE] = "no process";
     if (owner) row[COLUMNS - 1] = *askers != '\0' ? askers : "-";
   }
   for (size_t c = TQL_SENSOR_ESCAPED; c <= FILTERED; c++) drop_if_none(&table, c);
@@ -483,13 +385,14 @@ void tql_session_describe_sensors(struct tql_session *session,
   put_rejected(session, sight, out);
   if (owner) session_put_overhead(reports, report_count, out);
   struct watch_text text = {session, COMPARISONS, reports, report_count, out};
-  if (owner) each_watch(session, put_watch, &text);
-  if (owner && session->control != NULL)
+  if (owner && session->control != NULL) {
+    net_control_each(session->control, put_watch, &text);
     net_triggers_each(net_control_triggers(session->control), put_trigger, out);
+  }
   for (size_t k = 0; k < session->relation_count; k++) {
     const struct session_relation *relation = session->relations[k];
     bool real = session->timeline == NET_TIMELINE_REAL;
-    if (real && owner && relation->announced && is_asked_for(session, relation))
+    if (real && owner && relation->announced && session_is_asked_for(session, relation))
       put_waiting(session, relation, out);
   }
   session_sight_free(sight);

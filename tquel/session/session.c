@@ -2,18 +2,24 @@
 #include "tquel/session/session.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/base/budget.h"
 #include "engine/base/env.h"
-#include "engine/base/printable.h"
+#include "tquel/session/catalogue/unusable.h"
+#include "tquel/session/durable/durable.h"
+#include "tquel/session/feeds/feeds.h"
+#include "tquel/session/live/live.h"
+#include "tquel/session/records/bringers.h"
+#include "tquel/session/records/records.h"
+#include "tquel/session/results/results.h"
 #include "tquel/session/session_impl.h"
+#include "tquel/session/statements/statements.h"
+#include "tquel/session/tables/tables.h"
+#include "tquel/session/users/users.h"
 
 enum base_status tql_session_open(const struct tql_session_options *options,
                                   struct base_diag_sink *diags, struct tql_session **ret) {
   struct tql_session *session = base_xcalloc(1, sizeof *session);
-  session->check_shown = session_check_shown;
-  session->show_certain = session_show_certain;
   session->options = *options;
   session->memory_usual = base_memory_of_machine() / 2;
   session->diags = diags;
@@ -90,6 +96,20 @@ void tql_session_close(struct tql_session *session) {
   base_strings_free(session->strings);
   base_arena_free(session->arena);
   free(session);
+}
+
+/* --- seats */
+
+void tql_seat_stop_displays(struct tql_seat *seat) {
+  bool views = session_stop_displays(seat);
+  if (views || seat->session->live == NULL) session_drop_live(seat->session);
+}
+
+void tql_seat_free(struct tql_seat *seat) {
+  if (seat == NULL) return;
+  BASE_CHECK(seat->session->statement == NULL || seat->session->seat != seat, "seat-at-work");
+  tql_seat_stop_displays(seat);
+  session_seat_free(seat);
 }
 
 /* --- statements */

@@ -16,11 +16,14 @@
  * What has been shown is kept as a hash of each row, in the order of these.                               */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "engine/base/budget.h"
 #include "engine/base/env.h"
+#include "tquel/session/losses/losses.h"
+#include "tquel/session/queries/queries.h"
 #include "tquel/session/session_impl.h"
+#include "tquel/session/statements/statements.h"
+#include "tquel/session/users/users.h"
 
 #define LOOK_NS INT64_C(1000000000) /* that looking anew may take */
 #define ROWS_MAX \

@@ -24,6 +24,11 @@ void session_relation_done(struct session_relation *relation);
 bool session_is_derived(const struct session_relation *relation);
 enum ng_relation_kind session_kind_of(enum st_kind kind);
 bool session_is_sampled(const struct session_relation *relation);
+/* Is it made from records: traced, or sampled? */
+bool session_has_records(const struct session_relation *relation);
+/* The tuples of RELATION that are not over before TIME. */
+struct net_wanted session_not_over_before(const struct session_relation *relation,
+                                          net_chronon time);
 /* The layout that rows added to RELATION have: records of a traced relation, else tuples. */
 const struct net_layout *session_write_layout(const struct session_relation *relation);
 /* The slots of KEY in rows of LAYOUT, the relation's own or that of its records, with room for one more: the caller frees
@@ -32,6 +37,12 @@ uint32_t *session_key_slots(const struct net_layout *layout, const struct net_ke
 /* Does RELATION depend on OTHER, directly or not? */
 bool session_depends(struct tql_session *session, const struct session_relation *relation,
                      const struct session_relation *other);
+/* All that depends on RELATION is to be computed anew when the live network is built. */
+void session_mark_stale(struct tql_session *session, const struct session_relation *relation);
+/* Does a relation that is live have something to do with RELATION, which is derived? */
+bool session_depends_on_live(struct tql_session *session, const struct session_relation *relation);
+/* ... or one that is announced, whose sensors are switched on for those who read it? */
+bool session_may_be_fed(struct tql_session *session, const struct session_relation *relation);
 /* Does somebody display RELATION, or did until now? */
 bool session_is_displayed(const struct tql_session *session,
                           const struct session_relation *relation);
@@ -51,6 +62,7 @@ enum base_status session_note_passed(struct tql_session *session, struct session
                                      net_chronon checkpoint) BASE_MUST_USE;
 /* For ng_inputs.passed; CONTEXT is the session. */
 net_chronon session_passed(void *context, const struct ng_relation *ng);
+/* NULL: NAME is none that can only be destroyed (unusable.h). */
 const struct session_unusable *session_find_unusable(const struct tql_session *session,
                                                      const char *name);
 
@@ -99,22 +111,6 @@ const struct ng_query *session_bind_script(struct tql_session *session, const ch
 /* The bound query of a derived relation (from its definition), NULL after a diagnostic. */
 const struct ng_query *session_query(struct tql_session *session,
                                      struct session_relation *relation);
-
-/* --- unusable.c: relations that can only be destroyed */
-/* Adds RELATION to those if it is unusable; KNOWN is what was known before the catalogue was loaded. */
-bool session_add_unusable(struct tql_session *session, const struct st_relation *relation,
-                          const struct session_unusable *known, size_t known_count);
-void session_remove_unusable(struct tql_session *session, const char *name);
-/* Binds all definitions; those that do not bind are unusable, with all that is computed from them. */
-void session_check_definitions(struct tql_session *session);
-/* Warns of each. */
-void session_report_unusable(struct tql_session *session);
-/* WHY: also what is wrong with it, which names what it is made of. */
-void session_describe_unusable(const struct session_unusable *unusable, bool why,
-                               struct base_buffer *out);
-/* The relations that depend on RELATION, as "A, B"; NULL if none. */
-const char *session_dependants(struct tql_session *session, struct base_arena *arena,
-                               const struct session_relation *relation);
 
 /* --- known_costs.c (known_costs.h has the rest) */
 /* Of tql_scope: the mean of what the records of each relation cost. */

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "engine/control.h"
+#include "tquel/session/catalogue/unusable.h"
 #include "tquel/session/session_impl.h"
 
 static const enum ng_relation_kind kinds[] = {
@@ -253,4 +254,41 @@ const struct session_unusable *session_find_unusable(const struct tql_session *s
   for (size_t i = 0; i < session->unusable_count; i++)
     if (strcasecmp(session->unusable[i].name, name) == 0) return &session->unusable[i];
   return NULL;
+}
+
+bool session_has_records(const struct session_relation *relation) {
+  return relation->kind == ST_TRACED || relation->kind == ST_SAMPLED;
+}
+
+struct net_wanted session_not_over_before(const struct session_relation *relation,
+                                          net_chronon time) {
+  struct net_wanted wanted = NET_WANTED_ALL;
+  if (relation->ng.layout->tuple_class == NET_EVENT)
+    wanted.start_hi_min = time;
+  else
+    wanted.stop_hi_min = time;
+  return wanted;
+}
+
+void session_mark_stale(struct tql_session *session, const struct session_relation *relation) {
+  for (size_t i = 0; i < session->relation_count; i++)
+    if (session_is_derived(session->relations[i]) &&
+        session_depends(session, session->relations[i], relation))
+      session->relations[i]->stale = true;
+}
+
+bool session_depends_on_live(struct tql_session *session, const struct session_relation *relation) {
+  for (size_t i = 0; i < session->relation_count; i++)
+    if (session->relations[i]->live && !session_is_derived(session->relations[i]) &&
+        session_depends(session, relation, session->relations[i]))
+      return true;
+  return false;
+}
+
+bool session_may_be_fed(struct tql_session *session, const struct session_relation *relation) {
+  for (size_t i = 0; i < session->relation_count; i++)
+    if (session->relations[i]->announced &&
+        session_depends(session, relation, session->relations[i]))
+      return true;
+  return session_depends_on_live(session, relation);
 }

@@ -1,6 +1,7 @@
 /* The scope that analysis sees: the relations that there are, the variables and settings of who asks. */
 #include <strings.h>
 
+#include "tquel/session/catalogue/unusable.h"
 #include "tquel/session/session_impl.h"
 
 static const struct ng_relation *find_relation(void *context, const char *name) {

@@ -1,6 +1,7 @@
 /* The relations of the system itself: made when the first tuple comes, or when somebody names them. */
 #include <strings.h>
 
+#include "tquel/session/catalogue/unusable.h"
 #include "tquel/session/session_impl.h"
 
 static const struct st_domain diverted_domains[] = {
@@ -18,7 +19,7 @@ static const struct st_relation system_relations[] = {
     {.name = "Rejected", .kind = ST_EVENT, .domains = diverted_domains, .domain_count = 3},
     {.name = "Lost", .kind = ST_PERIOD, .domains = lost_domains, .domain_count = 4},
     {.name = "SensorCost", .kind = ST_EVENT, .domains = cost_domains, .domain_count = 3},
-    {.name = "Clock", .kind = ST_EVENT}, /* await.c */
+    {.name = "Clock", .kind = ST_EVENT}, /* pace.c */
 };
 
 static const struct st_relation *system_relation(const char *name) {

@@ -8,11 +8,11 @@
  * names one is told why (TQ-0636). What is wrong with definitions is found out when the database is opened, by
  * binding them all; a session remembers it by the text, so that a reload of the catalogue need not do it again.
  * What is changed while the session is there is found when it is used. */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "engine/base/printable.h"
+#include "tquel/session/catalogue/unusable.h"
 #include "tquel/session/session_impl.h"
 
 static struct session_unusable *add(struct tql_session *session, const char *name,
