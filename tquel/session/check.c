@@ -52,7 +52,7 @@ static void print_field(struct base_buffer *out, const struct net_field *field) 
 
 static void check_domains(const struct checking *checking,
                           const struct session_relation *relation) {
-  const struct net_layout *is = relation->ng.layout, *gives = relation->query->layout;
+  const struct net_layout *is = relation->ng.layout, *gives = relation->derived.query->layout;
   for (uint32_t i = 0; i < is->field_count; i++) {
     struct base_buffer text = BASE_BUFFER_EMPTY;
     if (is->fields[i].type.width == gives->fields[i].type.width) continue;
@@ -77,13 +77,13 @@ static void check_definition(const struct checking *checking, struct session_rel
   turn_into_findings(checking, relation->ng.name, before);
   if (query == NULL) return;
   check_domains(checking, relation);
-  for (size_t i = 0; i < relation->input_count; i++)
-    if (!reads(query, relation->inputs[i]))
+  for (size_t i = 0; i < relation->derived.input_count; i++)
+    if (!reads(query, relation->derived.inputs[i]))
       found(checking, relation->ng.name,
             base_arena_printf(checking->arena,
                               "its definition does not read %s, which is said to"
                               " be its input",
-                              relation->inputs[i]));
+                              relation->derived.inputs[i]));
 }
 
 /* Permits are read when somebody asks; one that cannot be read permits nothing. */
@@ -212,8 +212,8 @@ static void compare(const struct checking *checking, const struct session_relati
 static bool has_running_samples(struct tql_session *session,
                                 const struct session_relation *relation) {
   if (relation->kind == ST_SAMPLED) return relation->checkpoint != NET_FOREVER;
-  for (size_t i = 0; i < relation->input_count; i++) {
-    const struct session_relation *input = session_find(session, relation->inputs[i]);
+  for (size_t i = 0; i < relation->derived.input_count; i++) {
+    const struct session_relation *input = session_find(session, relation->derived.inputs[i]);
     if (input != NULL && has_running_samples(session, input)) return true;
   }
   return false;
@@ -223,8 +223,8 @@ static bool has_running_samples(struct tql_session *session,
  * once would be taken for what it may be. */
 static bool may_wait_for_stops(struct tql_session *session,
                                const struct session_relation *relation) {
-  for (size_t i = 0; session_is_summary(relation) && i < relation->input_count; i++) {
-    const struct session_relation *input = session_find(session, relation->inputs[i]);
+  for (size_t i = 0; session_is_summary(relation) && i < relation->derived.input_count; i++) {
+    const struct session_relation *input = session_find(session, relation->derived.inputs[i]);
     if (input != NULL && input->ng.layout->tuple_class == NET_PERIOD &&
         input->checkpoint != NET_FOREVER)
       return true;
@@ -239,7 +239,7 @@ static void check_result(const struct checking *checking, struct session_relatio
   struct memory_store memory = {.store = {&memory_class}};
   const struct ng_query *query = session_query(session, relation);
   if (query == NULL) return;
-  if (relation->origin_fixed && session_at_origin(session, relation, &query) != BASE_OK) {
+  if (relation->derived.origin_fixed && session_at_origin(session, relation, &query) != BASE_OK) {
     turn_into_findings(checking, relation->ng.name, before);
     base_diag_drop(session->diags, before);
     return;
@@ -283,8 +283,9 @@ enum base_status tql_session_check(struct tql_session *session,
     struct session_relation *relation = session->relations[i];
     if (!session_is_derived(relation)) continue;
     check_definition(&checking, relation);
-    if (!relation->view && relation->query != NULL && !has_running_samples(session, relation) &&
-        !may_wait_for_stops(session, relation) && !session_lacks_tuples(session, relation))
+    if (!relation->view && relation->derived.query != NULL &&
+        !has_running_samples(session, relation) && !may_wait_for_stops(session, relation) &&
+        !session_lacks_tuples(session, relation))
       check_result(&checking, relation);
     if (base_env_interrupted()) status = BASE_CANCEL;
   }

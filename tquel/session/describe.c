@@ -169,7 +169,8 @@ static void describe_one(struct tql_session *session, struct session_relation *r
   if (owner) session_describe_indexes(session, relation, out);
   session_describe_rules(session, relation, sight, out);
   session_sight_free(sight);
-  if (owner && relation->definition != NULL) put_definition(out, relation->definition);
+  if (owner && relation->derived.definition != NULL)
+    put_definition(out, relation->derived.definition);
 }
 
 bool tql_session_describe(struct tql_session *session, const char *name, struct base_buffer *out) {

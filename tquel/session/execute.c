@@ -64,8 +64,8 @@ static enum base_status keep_as_it_is(struct tql_session *session,
       !net_key_same(there->ng.layout, &there->ng.by, made->layout, &made->by)) {
     base_report_hint(session->diags, MSG_NAME_EXISTS, session->source, &statement->name.range,
                      "help and its name shows its domains",
-                     there->announced ? "%s is announced by sensors, with other domains"
-                                      : "%s exists already, with other domains",
+                     there->sensors.announced ? "%s is announced by sensors, with other domains"
+                                              : "%s exists already, with other domains",
                      there->ng.name);
     return BASE_USER;
   }
@@ -73,15 +73,15 @@ static enum base_status keep_as_it_is(struct tql_session *session,
   if (there->scripted) return BASE_OK;
   enum base_status status = session_begin(session);
   if (status != BASE_OK) return status;
-  return session_end(session,
-                     session_save_announced(session, there, there->digest, there->holder, true));
+  return session_end(session, session_save_announced(session, there, there->sensors.digest,
+                                                     there->sensors.holder, true));
 }
 
 /* May the statement name a relation that is there: one that sensors have announced, or, explained, any? */
 static bool may_be_there(struct tql_session *session, const struct tql_statement *statement) {
   const struct session_relation *there = session_find(session, statement->name.text);
   if (session->options.explain_only) return there != NULL && !there->scripted;
-  return statement->persistent && there != NULL && there->announced;
+  return statement->persistent && there != NULL && there->sensors.announced;
 }
 
 static enum base_status execute_create(struct tql_session *session,
@@ -142,7 +142,7 @@ static void forget_explained(struct tql_session *session, struct session_relatio
 
 /* May the live network know of it? Building that anew reads all that is stored. */
 static bool is_in_live(struct tql_session *session, const struct session_relation *relation) {
-  return relation->live || relation->announced || relation->store_node != NULL ||
+  return relation->live || relation->sensors.announced || relation->network.store_node != NULL ||
          session_is_displayed(session, relation) ||
          (session_is_derived(relation) && !relation->view && session_may_be_fed(session, relation));
 }
@@ -166,7 +166,7 @@ static enum base_status destroy_one(struct tql_session *session, const struct tq
   const struct ng_relation *ng = tql_analyse_relation(&analysis, name);
   if (ng == NULL) return BASE_USER;
   *ret_relation = session_of(session, ng);
-  if ((*ret_relation)->announced && session_is_taken(session, *ret_relation)) {
+  if ((*ret_relation)->sensors.announced && session_is_taken(session, *ret_relation)) {
     base_report_hint(session->diags, MSG_STILL_ANNOUNCED, session->source, &name->range,
                      "delete its tuples, or end the programs or their collectors first",
                      "%s is announced by programs that are there", ng->name);

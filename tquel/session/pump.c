@@ -234,13 +234,13 @@ void session_store_held(struct tql_session *session) {
 static bool network_is_due(const struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     const struct session_relation *relation = session->relations[i];
-    bool live = relation->live && relation->has_pending;
-    if (relation->brought && relation->asked_for && !live) return true;
+    bool live = relation->live && relation->waiting.has_pending;
+    if (relation->sensors.brought && relation->sensors.asked_for && !live) return true;
     if (relation->live && session->live == NULL) return true;
   }
   for (size_t i = 0; i < session->feed_count; i++) {
     const struct session_feed *feed = session->feeds[i];
-    if (!feed->ended && !(feed->relation->live && feed->relation->has_pending)) return true;
+    if (!feed->ended && !(feed->relation->live && feed->relation->waiting.has_pending)) return true;
   }
   return false;
 }
@@ -249,7 +249,7 @@ static enum base_status make_network(struct tql_session *session) {
   enum base_status status = session_begin_group(session);
   for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
     struct session_relation *relation = session->relations[i];
-    if ((relation->brought && relation->asked_for) || relation->live)
+    if ((relation->sensors.brought && relation->sensors.asked_for) || relation->live)
       status = session_wake(session, relation);
   }
   if (status == BASE_OK) status = wake_feeds(session);

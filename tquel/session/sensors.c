@@ -21,7 +21,8 @@
 static bool time_has_come(const struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     const struct session_relation *relation = session->relations[i];
-    if (relation->asked != NULL && relation->expires && !session_wants_all(session, relation))
+    if (relation->sensors.asked != NULL && relation->keep.expires &&
+        !session_wants_all(session, relation))
       return true;
   }
   return false;
@@ -33,8 +34,8 @@ void session_find_asked_for(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
     if (session_is_derived(relation)) continue;
-    relation->brought = session_is_brought(session, relation);
-    relation->asked_for = session_is_asked_for(session, relation);
+    relation->sensors.brought = session_is_brought(session, relation);
+    relation->sensors.asked_for = session_is_asked_for(session, relation);
   }
 }
 
@@ -55,7 +56,7 @@ void tql_session_on_watch(struct tql_session *session, struct net_sensor *sensor
 const char *tql_session_sensors_of(struct tql_session *session, const char *name,
                                    bool *ret_announced) {
   const struct session_relation *relation = session_find(session, name);
-  *ret_announced = relation != NULL && relation->announced;
+  *ret_announced = relation != NULL && relation->sensors.announced;
   return relation != NULL ? relation->ng.name : NULL;
 }
 
@@ -165,7 +166,8 @@ static const char *missing(struct watch_text *text, const struct net_watch *watc
   if (relation == NULL || text->comparisons < text->report_count) return "";
   text->comparisons -= text->report_count;
   const struct net_layout *layout = relation->ng.layout;
-  const char *holder = relation->holder >= 0 ? layout->fields[relation->holder].name : NULL;
+  const char *holder =
+      relation->sensors.holder >= 0 ? layout->fields[relation->sensors.holder].name : NULL;
   for (size_t i = 0; i < text->report_count; i++) {
     const struct tql_sensor_report *report = &text->reports[i];
     objects += report->cells[TQL_SENSOR_OBJECT][0] != '\0';
@@ -297,7 +299,8 @@ static void put_rejected(struct tql_session *session, struct session_sight *sigh
   uint64_t *counts = session_count_rejected(session);
   for (size_t k = 0; k < session->relation_count; k++) {
     const struct session_relation *relation = session->relations[k];
-    if (counts[k] == 0 || !relation->announced || !session_sees_all(sight, relation)) continue;
+    if (counts[k] == 0 || !relation->sensors.announced || !session_sees_all(sight, relation))
+      continue;
     base_buffer_printf(out, "%s: %llu rejected, which are in Rejected\n", relation->ng.name,
                        (unsigned long long)counts[k]);
   }
@@ -367,7 +370,7 @@ void tql_session_describe_sensors(struct tql_session *session,
   }
   for (size_t k = 0; k < session->relation_count; k++) {
     const struct session_relation *relation = session->relations[k];
-    if (!relation->announced || is_reported(relation, reports, report_count)) continue;
+    if (!relation->sensors.announced || is_reported(relation, reports, report_count)) continue;
     if (!session_sees_all(sight, relation)) continue;
     const char **row = add_row(&table),
                *askers = owner ? askers_of(&asked, relation->ng.name, NULL, NULL) : "";
@@ -392,7 +395,7 @@ void tql_session_describe_sensors(struct tql_session *session,
   for (size_t k = 0; k < session->relation_count; k++) {
     const struct session_relation *relation = session->relations[k];
     bool real = session->timeline == NET_TIMELINE_REAL;
-    if (real && owner && relation->announced && session_is_asked_for(session, relation))
+    if (real && owner && relation->sensors.announced && session_is_asked_for(session, relation))
       put_waiting(session, relation, out);
   }
   session_sight_free(sight);

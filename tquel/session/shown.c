@@ -272,7 +272,7 @@ static void show_looked(struct tql_session *session, struct session_display *dis
                         const struct tql_rows *result, const struct base_diag_sink *diags) {
   struct shown_row *rows = shown_rows_of(session, result);
   size_t less = show_news(session, display, result, rows);
-  net_chronon horizon = session_find(session, display->name)->horizon;
+  net_chronon horizon = session_find(session, display->name)->keep.horizon;
   struct session_shown before = *display->certain;
   display->certain->rows = NULL;
   take_over(display, rows, result->rows.count);

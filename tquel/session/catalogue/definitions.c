@@ -27,8 +27,8 @@ static bool gives(const struct session_relation *relation, const struct ng_query
   for (size_t i = 0; i < query->variable_count; i++) {
     const struct ng_relation *input = query->variables[i].relation;
     bool named = input->kind == NG_REL_CLOCK;
-    for (size_t j = 0; j < relation->input_count; j++)
-      named |= strcasecmp(relation->inputs[j], input->name) == 0;
+    for (size_t j = 0; j < relation->derived.input_count; j++)
+      named |= strcasecmp(relation->derived.inputs[j], input->name) == 0;
     if (!named) return false;
   }
   return true;
@@ -117,14 +117,14 @@ const struct ng_query *session_bind_script(struct tql_session *session, const ch
 
 const struct ng_query *session_query(struct tql_session *session,
                                      struct session_relation *relation) {
-  if (relation->query != NULL) return relation->query;
+  if (relation->derived.query != NULL) return relation->derived.query;
   bool ok = false;
   const char *name = base_arena_printf(session->arena, "<definition of %s>", relation->ng.name);
   const struct ng_query *query =
-      session_bind_script(session, name, relation->definition, relation->ng.name, &ok);
+      session_bind_script(session, name, relation->derived.definition, relation->ng.name, &ok);
   if (query != NULL && gives(relation, query))
-    relation->query = query;
+    relation->derived.query = query;
   else if (ok)
     refuse_definition(session, relation);
-  return relation->query;
+  return relation->derived.query;
 }

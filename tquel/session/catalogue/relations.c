@@ -61,11 +61,11 @@ void session_print_age(const struct tql_session *session, struct base_buffer *ou
 void session_set_age(struct tql_session *session, struct session_relation *relation, bool ages,
                      int64_t age) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  relation->ages = ages;
-  relation->age = ages ? age : 0;
+  relation->keep.ages = ages;
+  relation->keep.age = ages ? age : 0;
   if (ages) session_print_age(session, &text, age);
-  free(relation->keeps);
-  relation->ng.keeps = relation->keeps = text.data;
+  free(relation->keep.keeps);
+  relation->ng.keeps = relation->keep.keeps = text.data;
 }
 
 /* A definition is a line for each of its statements, of which the last is the retrieve. */
@@ -89,29 +89,30 @@ struct session_relation *session_add_relation(struct tql_session *session,
   ((struct net_layout *)relation->ng.layout)->timeless = defines_summary(from->definition);
   relation->ng.by = net_key_copy(arena, &from->by);
   ng_set_entity(arena, &relation->ng);
-  relation->holder = -1;
+  relation->sensors.holder = -1;
   session->catalogue_changes++;
   if (from->kind == ST_TRACED || from->kind == ST_SAMPLED)
     relation->ng.records = layout_of(arena, from, NET_EVENT);
   relation->kind = from->kind;
   relation->view = from->view;
-  relation->expires = from->expires;
-  relation->until = from->until;
+  relation->keep.expires = from->expires;
+  relation->keep.until = from->until;
   session_set_age(session, relation, from->ages, from->age);
-  relation->incomplete = from->incomplete;
-  relation->gone = from->gone;
-  relation->removed = from->removed;
+  relation->keep.incomplete = from->incomplete;
+  relation->keep.gone = from->gone;
+  relation->keep.removed = from->removed;
   relation->checkpoint = from->checkpoint;
   relation->passed = NET_BEGINNING; /* as far as the catalogue does not say otherwise */
-  relation->latest = relation->boundary = NET_BEGINNING;
-  relation->definition = from->definition ? base_arena_strdup(arena, from->definition) : NULL;
-  relation->origin_fixed = from->origin_fixed;
-  relation->origin = from->origin;
+  relation->waiting.latest = relation->waiting.boundary = NET_BEGINNING;
+  relation->derived.definition =
+      from->definition ? base_arena_strdup(arena, from->definition) : NULL;
+  relation->derived.origin_fixed = from->origin_fixed;
+  relation->derived.origin = from->origin;
   const char **inputs = BASE_NEW_ARRAY(arena, from->input_count + 1, const char *);
   for (size_t i = 0; i < from->input_count; i++)
     inputs[i] = base_arena_strdup(arena, from->inputs[i]);
-  relation->inputs = inputs;
-  relation->input_count = from->input_count;
+  relation->derived.inputs = inputs;
+  relation->derived.input_count = from->input_count;
   base_grow(&session->relations, &session->relation_capacity, session->relation_count + 1,
             sizeof *session->relations);
   session->relations[session->relation_count++] = relation;
@@ -119,21 +120,22 @@ struct session_relation *session_add_relation(struct tql_session *session,
 }
 
 void session_relation_done(struct session_relation *relation) {
-  free(relation->keeps);
-  relation->ng.keeps = relation->keeps = NULL;
-  free(relation->accesses);
-  free(relation->asks);
-  relation->accesses = NULL;
-  relation->asks = NULL;
-  if (relation->has_pending) net_inbox_done(&relation->pending);
-  relation->has_pending = false;
-  if (relation->runs.layout != NULL) net_rows_done(&relation->runs);
-  if (relation->open_rows.layout != NULL) net_rows_done(&relation->open_rows);
+  free(relation->keep.keeps);
+  relation->ng.keeps = relation->keep.keeps = NULL;
+  free(relation->network.accesses);
+  free(relation->network.asks);
+  relation->network.accesses = NULL;
+  relation->network.asks = NULL;
+  if (relation->waiting.has_pending) net_inbox_done(&relation->waiting.pending);
+  relation->waiting.has_pending = false;
+  if (relation->network.runs.layout != NULL) net_rows_done(&relation->network.runs);
+  if (relation->waiting.open_rows.layout != NULL) net_rows_done(&relation->waiting.open_rows);
 }
 
 void session_stop_asking(struct tql_session *session, struct session_relation *relation) {
-  if (relation->asked != NULL) net_control_disable(session->control, relation->asked);
-  relation->asked = NULL;
+  if (relation->sensors.asked != NULL)
+    net_control_disable(session->control, relation->sensors.asked);
+  relation->sensors.asked = NULL;
 }
 
 static void forget_variables(struct tql_seat *seat, const struct session_relation *relation) {
@@ -174,9 +176,9 @@ struct session_relation *session_of(struct tql_session *session, const struct ng
 
 static bool depends(struct tql_session *session, const struct session_relation *relation,
                     const struct session_relation *other, uint64_t walk) {
-  for (size_t i = 0; i < relation->input_count; i++) {
-    if (strcasecmp(relation->inputs[i], other->ng.name) == 0) return true;
-    struct session_relation *input = session_find(session, relation->inputs[i]);
+  for (size_t i = 0; i < relation->derived.input_count; i++) {
+    if (strcasecmp(relation->derived.inputs[i], other->ng.name) == 0) return true;
+    struct session_relation *input = session_find(session, relation->derived.inputs[i]);
     if (input != NULL && session_visit(input, walk) && depends(session, input, other, walk))
       return true;
   }
@@ -203,9 +205,9 @@ bool session_stands(const struct tql_session *session, const struct session_rela
 
 /* Is it the one in which collectors say which sensors are on (sensors/collect/collector.sdf)? */
 static bool is_of_switches(const struct session_relation *relation) {
-  return relation->announced && relation->taskforce != NULL &&
-         strcasecmp(relation->taskforce, "Collector") == 0 &&
-         strcasecmp(relation->event, "SensorOn") == 0;
+  return relation->sensors.announced && relation->sensors.taskforce != NULL &&
+         strcasecmp(relation->sensors.taskforce, "Collector") == 0 &&
+         strcasecmp(relation->sensors.event, "SensorOn") == 0;
 }
 
 bool session_says_switches(struct tql_session *session, const struct session_relation *relation) {
@@ -229,8 +231,8 @@ enum base_status session_note_passed(struct tql_session *session, struct session
 static net_chronon latest_passed(struct tql_session *session,
                                  const struct session_relation *relation, uint64_t walk) {
   net_chronon latest = relation->passed;
-  for (size_t i = 0; i < relation->input_count; i++) {
-    struct session_relation *input = session_find(session, relation->inputs[i]);
+  for (size_t i = 0; i < relation->derived.input_count; i++) {
+    struct session_relation *input = session_find(session, relation->derived.inputs[i]);
     if (input == NULL || !session_visit(input, walk)) continue;
     net_chronon its = latest_passed(session, input, walk);
     if (its > latest) latest = its;
@@ -274,7 +276,7 @@ void session_mark_stale(struct tql_session *session, const struct session_relati
   for (size_t i = 0; i < session->relation_count; i++)
     if (session_is_derived(session->relations[i]) &&
         session_depends(session, session->relations[i], relation))
-      session->relations[i]->stale = true;
+      session->relations[i]->derived.stale = true;
 }
 
 bool session_depends_on_live(struct tql_session *session, const struct session_relation *relation) {
@@ -287,7 +289,7 @@ bool session_depends_on_live(struct tql_session *session, const struct session_r
 
 bool session_may_be_fed(struct tql_session *session, const struct session_relation *relation) {
   for (size_t i = 0; i < session->relation_count; i++)
-    if (session->relations[i]->announced &&
+    if (session->relations[i]->sensors.announced &&
         session_depends(session, relation, session->relations[i]))
       return true;
   return session_depends_on_live(session, relation);

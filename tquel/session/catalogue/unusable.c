@@ -104,15 +104,15 @@ void session_check_definitions(struct tql_session *session) {
     struct session_relation *relation = session->relations[i];
     const char *why = NULL, *input = NULL;
     if (session_is_derived(relation)) {
-      input = unusable_input(session, relation->inputs, relation->input_count);
+      input = unusable_input(session, relation->derived.inputs, relation->derived.input_count);
       why = input != NULL ? input : definition_fault(session, relation);
     }
     if (why == NULL) {
       i++;
       continue;
     }
-    add(session, relation->ng.name, relation->definition, relation->inputs, relation->input_count,
-        why)
+    add(session, relation->ng.name, relation->derived.definition, relation->derived.inputs,
+        relation->derived.input_count, why)
         ->by_definition = input == NULL;
     session_remove_relation(session, relation);
   }

@@ -17,21 +17,21 @@ static bool is_of_period_sensor(const struct session_relation *relation) {
 /* RELATION is one that sensors make records of, by what the catalogue says. */
 static void mark(struct tql_session *session, struct session_relation *relation,
                  const struct st_announced *from) {
-  relation->digest = from->digest;
-  relation->announced = from->digest != 0;
-  relation->persistent = from->persistent;
-  relation->holder = from->holder;
-  relation->event = copy_of(session, from->event);
-  relation->taskforce = from->event != NULL ? copy_of(session, from->taskforce) : NULL;
-  relation->ng.sensor = relation->sensor = NULL;
+  relation->sensors.digest = from->digest;
+  relation->sensors.announced = from->digest != 0;
+  relation->sensors.persistent = from->persistent;
+  relation->sensors.holder = from->holder;
+  relation->sensors.event = copy_of(session, from->event);
+  relation->sensors.taskforce = from->event != NULL ? copy_of(session, from->taskforce) : NULL;
+  relation->ng.sensor = relation->sensors.sensor = NULL;
   session->asks_changed = true;
   ng_set_entity(session->arena, &relation->ng);
-  if (!relation->announced) return;
+  if (!relation->sensors.announced) return;
   uint32_t *objects = BASE_NEW_ARRAY(session->arena, 2, uint32_t);
   struct ng_sensor *sensor = BASE_NEW(session->arena, struct ng_sensor);
   int process = net_layout_find(relation->ng.layout, "Process");
   sensor->objects = objects;
-  relation->ng.sensor = relation->sensor = sensor;
+  relation->ng.sensor = relation->sensors.sensor = sensor;
   if (process >= 0) objects[sensor->object_count++] = (uint32_t)process;
   if (from->holder >= 0 && from->holder != process &&
       (uint32_t)from->holder < relation->ng.layout->field_count)
@@ -62,8 +62,8 @@ enum base_status session_save_announced(struct tql_session *session,
                                .digest = digest,
                                .holder = holder,
                                .persistent = persistent,
-                               .taskforce = relation->taskforce,
-                               .event = relation->event};
+                               .taskforce = relation->sensors.taskforce,
+                               .event = relation->sensors.event};
   enum base_status status = st_announced_save(session->database, &saved);
   if (status == BASE_OK) mark(session, relation, &saved);
   return status;

@@ -34,8 +34,9 @@ void session_note_watch(void *context, const char *owner, const struct ng_relati
   } else {
     ask.access = access;
   }
-  base_grow(&reader->asks, &reader->ask_capacity, reader->ask_count + 1, sizeof *reader->asks);
-  reader->asks[reader->ask_count++] = ask;
+  base_grow(&reader->network.asks, &reader->network.ask_capacity, reader->network.ask_count + 1,
+            sizeof *reader->network.asks);
+  reader->network.asks[reader->network.ask_count++] = ask;
 }
 
 /* --- of one process, one object */
@@ -106,9 +107,9 @@ static void add(struct session_askers *askers, const char *word, const struct se
 /* READER, by what its own network has watched, or that of SEEN. */
 static void add_asks(struct session_askers *askers, const struct session_relation *reader,
                      const struct session_relation *seen, const char *relation) {
-  for (size_t i = 0; i < seen->ask_count; i++)
-    if (strcasecmp(seen->asks[i].relation, relation) == 0)
-      add(askers, reader->ng.name, &seen->asks[i]);
+  for (size_t i = 0; i < seen->network.ask_count; i++)
+    if (strcasecmp(seen->network.asks[i].relation, relation) == 0)
+      add(askers, reader->ng.name, &seen->network.asks[i]);
 }
 
 static void add_reader(struct session_askers *askers, struct tql_session *session,
@@ -116,7 +117,7 @@ static void add_reader(struct session_askers *askers, struct tql_session *sessio
   add_asks(askers, reader, reader, relation);
   for (size_t i = 0; i < session->relation_count; i++) {
     const struct session_relation *seen = session->relations[i];
-    if (seen != reader && seen->ask_count > 0 && session_depends(session, reader, seen))
+    if (seen != reader && seen->network.ask_count > 0 && session_depends(session, reader, seen))
       add_asks(askers, reader, seen, relation);
   }
 }
@@ -140,7 +141,7 @@ struct session_askers *session_askers_new(struct tql_session *session, struct ba
     bool named = user != NULL && user[0] != '\0';
     add(askers, named ? base_arena_printf(arena, "display of %s", user) : "display", NULL);
   }
-  if (relation->persistent || relation->expires) add(askers, "kept", NULL);
+  if (relation->sensors.persistent || relation->keep.expires) add(askers, "kept", NULL);
   return askers;
 }
 
@@ -163,9 +164,11 @@ const char *session_askers_of(const struct session_askers *askers, const char *p
 
 void session_describe_announced(struct tql_session *session,
                                 const struct session_relation *relation, struct base_buffer *out) {
-  if (!relation->announced) return;
-  if (relation->taskforce != NULL && tql_session_is_ambiguous(session, relation->event))
-    base_buffer_printf(out, "task force: %s, its event %s\n", relation->taskforce, relation->event);
+  if (!relation->sensors.announced) return;
+  if (relation->sensors.taskforce != NULL &&
+      tql_session_is_ambiguous(session, relation->sensors.event))
+    base_buffer_printf(out, "task force: %s, its event %s\n", relation->sensors.taskforce,
+                       relation->sensors.event);
   struct base_arena *arena = base_arena_new();
   const char *text = session_askers_of(session_askers_new(session, arena, relation), NULL, NULL);
   base_buffer_printf(out, "sensors:    asked for by %s\n", *text != '\0' ? text : "-");

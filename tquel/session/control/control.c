@@ -14,8 +14,8 @@
 #include "tquel/session/session_impl.h"
 
 bool session_wants_all(const struct tql_session *session, const struct session_relation *relation) {
-  return relation->persistent || session_is_displayed(session, relation) ||
-         (relation->expires && relation->until > base_env_now());
+  return relation->sensors.persistent || session_is_displayed(session, relation) ||
+         (relation->keep.expires && relation->keep.until > base_env_now());
 }
 
 bool session_is_asked_for(struct tql_session *session, const struct session_relation *relation) {
@@ -38,11 +38,11 @@ static void ask_for_all(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
     /* What is to be kept is said before a program has announced it, so that the first one begins with it. */
-    bool wanted =
-        (relation->announced || relation->persistent) && session_wants_all(session, relation);
-    if (wanted && relation->asked == NULL) {
+    bool wanted = (relation->sensors.announced || relation->sensors.persistent) &&
+                  session_wants_all(session, relation);
+    if (wanted && relation->sensors.asked == NULL) {
       struct net_watch watch = {.relation = relation->ng.name};
-      relation->asked = net_control_enable(session->control, &watch);
+      relation->sensors.asked = net_control_enable(session->control, &watch);
     } else if (!wanted) {
       session_stop_asking(session, relation);
     }

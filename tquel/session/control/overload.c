@@ -76,9 +76,10 @@ static bool is_asked(struct tql_session *session, const struct session_relation 
 }
 
 static bool may_be_sampled(struct tql_session *session, const struct session_relation *relation) {
-  bool periods = relation->sensor != NULL && relation->sensor->one_record;
+  bool periods = relation->sensors.sensor != NULL && relation->sensors.sensor->one_record;
   if (session->overload != TQL_OVERLOAD_SAMPLED) return session->overload == TQL_OVERLOAD_ALWAYS;
-  if (relation->ng.kind != NG_REL_TRACED || periods || relation->asked != NULL) return false;
+  if (relation->ng.kind != NG_REL_TRACED || periods || relation->sensors.asked != NULL)
+    return false;
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *reader = session->relations[i];
     if (!session_is_derived(reader) || !session_depends(session, reader, relation)) continue;
@@ -92,11 +93,11 @@ void tql_session_each_overload(struct tql_session *session, bool all,
                                void *context) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
-    if (session_is_derived(relation) || !relation->announced) continue;
-    bool told = relation->sampled_in_overload;
-    if (!all) relation->sampled_in_overload = may_be_sampled(session, relation);
-    if (all ? told : told != relation->sampled_in_overload)
-      each(context, relation->ng.name, relation->sampled_in_overload);
+    if (session_is_derived(relation) || !relation->sensors.announced) continue;
+    bool told = relation->sensors.sampled_in_overload;
+    if (!all) relation->sensors.sampled_in_overload = may_be_sampled(session, relation);
+    if (all ? told : told != relation->sensors.sampled_in_overload)
+      each(context, relation->ng.name, relation->sensors.sampled_in_overload);
   }
 }
 

@@ -15,8 +15,9 @@
 
 static bool is_of(const struct session_relation *relation, const char *taskforce,
                   const char *event) {
-  return relation->announced && relation->taskforce != NULL &&
-         strcasecmp(relation->taskforce, taskforce) == 0 && strcasecmp(relation->event, event) == 0;
+  return relation->sensors.announced && relation->sensors.taskforce != NULL &&
+         strcasecmp(relation->sensors.taskforce, taskforce) == 0 &&
+         strcasecmp(relation->sensors.event, event) == 0;
 }
 
 static struct session_relation *own_relation(const struct tql_session *session,
@@ -29,15 +30,16 @@ static struct session_relation *own_relation(const struct tql_session *session,
 /* Was RELATION, which any task force may use, announced by another one than TASKFORCE? */
 static bool is_of_others(struct tql_session *session, const struct session_relation *relation,
                          const char *taskforce) {
-  const struct session_description *by = session_known_description(session, relation->digest);
+  const struct session_description *by =
+      session_known_description(session, relation->sensors.digest);
   return by != NULL && strcasecmp(by->taskforce, taskforce) != 0;
 }
 
 /* May TASKFORCE have RELATION for EVENT? What does not go with it is another matter, but where others have it. */
 static bool is_for(struct tql_session *session, const struct session_relation *relation,
                    const char *taskforce, const struct session_event *event) {
-  if (!relation->announced) return true;
-  if (relation->taskforce != NULL) return is_of(relation, taskforce, event->name);
+  if (!relation->sensors.announced) return true;
+  if (relation->sensors.taskforce != NULL) return is_of(relation, taskforce, event->name);
   return session_event_misfit(session, relation, event) == NULL ||
          !is_of_others(session, relation, taskforce);
 }
@@ -76,7 +78,8 @@ void session_note_place(struct tql_session *session, const char *taskforce, cons
                         const char *name) {
   if (strcasecmp(event, name) == 0) return;
   const struct session_relation *other = session_find(session, event);
-  const char *whose = other != NULL && other->taskforce != NULL ? other->taskforce : NULL;
+  const char *whose =
+      other != NULL && other->sensors.taskforce != NULL ? other->sensors.taskforce : NULL;
   base_report(session->diags, MSG_NAME_OF_TASK_FORCE, NULL, NULL,
               "%s is %s%s here; what the task force %s calls so is the relation %s", event,
               whose != NULL ? "of the task force " : "of another task force",
@@ -94,7 +97,7 @@ const char *tql_session_relation_of(const struct tql_session *session, const cha
 bool tql_session_is_ambiguous(const struct tql_session *session, const char *event) {
   for (size_t i = 0; i < session->relation_count; i++) {
     const struct session_relation *relation = session->relations[i];
-    if (relation->taskforce != NULL && strcasecmp(relation->event, event) == 0 &&
+    if (relation->sensors.taskforce != NULL && strcasecmp(relation->sensors.event, event) == 0 &&
         strcasecmp(relation->ng.name, event) != 0)
       return true;
   }
@@ -104,8 +107,8 @@ bool tql_session_is_ambiguous(const struct tql_session *session, const char *eve
 void tql_session_put_sensor_name(struct tql_session *session, const char *name,
                                  struct base_buffer *out) {
   const struct session_relation *relation = session_find(session, name);
-  if (relation != NULL && relation->announced && relation->taskforce != NULL)
-    base_buffer_printf(out, "%s.%s", relation->taskforce, relation->event);
+  if (relation != NULL && relation->sensors.announced && relation->sensors.taskforce != NULL)
+    base_buffer_printf(out, "%s.%s", relation->sensors.taskforce, relation->sensors.event);
   else
     base_buffer_puts(out, name);
 }

@@ -38,9 +38,9 @@ static bool may_remove(const struct tql_session *session) {
 /* REMOVED tuples of RELATION that were over before LIMIT have gone. */
 static void note_gone(struct session_relation *relation, net_chronon limit, size_t removed) {
   if (removed == 0) return;
-  if (!relation->incomplete || limit > relation->gone) relation->gone = limit;
-  relation->incomplete = true;
-  relation->removed += (int64_t)removed;
+  if (!relation->keep.incomplete || limit > relation->keep.gone) relation->keep.gone = limit;
+  relation->keep.incomplete = true;
+  relation->keep.removed += (int64_t)removed;
 }
 
 /* How many rows of what is old there is room for. */
@@ -102,7 +102,7 @@ static enum base_status remove_some(struct tql_session *session, struct session_
 static struct session_relation *next_relation(struct tql_session *session) {
   struct session_keep *keep = &session->keep;
   for (; keep->place < session->relation_count; keep->place++)
-    if (session->relations[keep->place]->ages) return session->relations[keep->place];
+    if (session->relations[keep->place]->keep.ages) return session->relations[keep->place];
   return NULL;
 }
 
@@ -186,12 +186,13 @@ int64_t session_age_due(const struct tql_session *session, int64_t now) {
   if (session->keep.waits) due = session->keep.next_at - now;
   for (size_t i = 0; i < session->relation_count; i++) {
     const struct session_relation *relation = session->relations[i];
-    if (relation->ages && session->keep.next_at - now < due) due = session->keep.next_at - now;
+    if (relation->keep.ages && session->keep.next_at - now < due) due = session->keep.next_at - now;
     /* What others are computed from waits for them, and whoever destroys those looks again. */
-    bool waits = !relation->expires || relation->expiry_said || relation->until == NET_FOREVER;
-    if (!waits && relation->until > clock && relation->until - clock < due)
-      due = relation->until - clock;
-    if (!waits && relation->until <= clock && session->keep.next_at - now < due)
+    bool waits = !relation->keep.expires || relation->keep.expiry_said ||
+                 relation->keep.until == NET_FOREVER;
+    if (!waits && relation->keep.until > clock && relation->keep.until - clock < due)
+      due = relation->keep.until - clock;
+    if (!waits && relation->keep.until <= clock && session->keep.next_at - now < due)
       due = session->keep.next_at - now;
   }
   return due;
@@ -201,7 +202,7 @@ void session_age_all(struct tql_session *session) {
   if (!may_remove(session) || session_expire(session) != BASE_OK) return;
   for (size_t i = 0; i < session->relation_count; i++) {
     /* The walk that goes on may have begun with an earlier limit. */
-    for (int walks = session->relations[i]->ages ? 0 : 2; walks < 2;) {
+    for (int walks = session->relations[i]->keep.ages ? 0 : 2; walks < 2;) {
       bool done = true;
       if (!session_has_room(session)) {
         if (!session->keep.waits && any_waits(session))
@@ -223,7 +224,7 @@ enum base_status session_age_waiting(struct tql_session *session) {
     struct session_relation *relation = session->relations[i];
     net_chronon limit = NET_BEGINNING;
     size_t removed = 0;
-    if (!relation->ages || !st_waits(session->database, relation->ng.name)) continue;
+    if (!relation->keep.ages || !st_waits(session->database, relation->ng.name)) continue;
     status = session_keep_limit(session, relation, &limit);
     if (status == BASE_OK && limit != NET_BEGINNING)
       status = st_drop_waiting(session->database, relation->ng.name, limit, &removed);

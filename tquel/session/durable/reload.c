@@ -32,19 +32,20 @@ static void find_variables(struct tql_session *session, struct tql_seat *seat) {
 static void hand_over(struct tql_session *session, struct session_relation *old) {
   struct session_relation *now = session_find(session, old->ng.name);
   if (now != NULL)
-    now->sampled_in_overload = old->sampled_in_overload; /* as collectors were told */
-  if (now == NULL || !(now->announced || now->persistent)) {
+    now->sensors.sampled_in_overload =
+        old->sensors.sampled_in_overload; /* as collectors were told */
+  if (now == NULL || !(now->sensors.announced || now->sensors.persistent)) {
     session_stop_asking(session, old);
   } else {
-    now->asked = old->asked;
-    old->asked = NULL;
+    now->sensors.asked = old->sensors.asked;
+    old->sensors.asked = NULL;
   }
   if (now == NULL || !old->live || session_is_derived(now) || !session_is_brought(session, now))
     return;
   now->live =
       now->checkpoint != NET_FOREVER; /* that it was opened again may have been taken back */
-  now->latest = old->latest;
-  now->boundary = old->boundary;
+  now->waiting.latest = old->waiting.latest;
+  now->waiting.boundary = old->waiting.boundary;
 }
 
 /* Feeds and variables outlive a reload; they find their relations again by name. */
@@ -78,8 +79,8 @@ enum base_status session_load_catalogue(struct tql_session *session) {
     }
     now->feed = feed;
     now->live = feed->relation->live;
-    now->latest = feed->relation->latest;
-    now->boundary = feed->relation->boundary;
+    now->waiting.latest = feed->relation->waiting.latest;
+    now->waiting.boundary = feed->relation->waiting.boundary;
     feed->relation = now;
   }
   if (status == BASE_OK) status = session_load_announced(session);

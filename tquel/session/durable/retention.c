@@ -17,7 +17,7 @@
 
 static void print_until(struct tql_session *session, struct base_buffer *out,
                         const struct session_relation *relation) {
-  net_time_print(out, session->timeline, relation->until);
+  net_time_print(out, session->timeline, relation->keep.until);
 }
 
 /* What has gone of RELATION before, by age or in slices, counts: that is in the file, so it is exact after a restart, too. */
@@ -27,7 +27,7 @@ static enum base_status destroy(struct tql_session *session, struct session_rela
   enum base_status status = BASE_OK;
   if (!relation->view) status = st_count(session->database, relation->ng.name, &count);
   if (status == BASE_OK) status = st_destroy(session->database, relation->ng.name);
-  *ret_count = count + relation->removed;
+  *ret_count = count + relation->keep.removed;
   return status;
 }
 
@@ -44,12 +44,12 @@ static void forget(struct tql_session *session, struct session_relation *relatio
 
 static void report_kept(struct tql_session *session, struct session_relation *relation,
                         const char *until, const char *users) {
-  if (!relation->expiry_said)
+  if (!relation->keep.expiry_said)
     base_report_hint(session->diags, MSG_EXPIRED_KEPT, NULL, NULL,
                      "destroy what is computed from it, or save it until a later time",
                      "%s was to be kept until %s; it stays, because %s is computed from it",
                      relation->ng.name, until, users);
-  relation->expiry_said = true;
+  relation->keep.expiry_said = true;
 }
 
 /* Destroys RELATION unless others are computed from it. */
@@ -81,7 +81,8 @@ enum base_status session_expire(struct tql_session *session) {
   /* From the youngest on: what is computed from a relation goes before it. */
   for (size_t i = session->relation_count; status == BASE_OK && i-- > 0;) {
     struct session_relation *relation = session->relations[i];
-    if (relation->expires && relation->until <= now) status = drop_expired(session, relation);
+    if (relation->keep.expires && relation->keep.until <= now)
+      status = drop_expired(session, relation);
   }
   return status;
 }
@@ -94,8 +95,8 @@ struct session_relation *session_next_expired(struct tql_session *session) {
   net_chronon now = waits ? 0 : base_env_now();
   for (size_t i = session->relation_count; !waits && i-- > 0;) {
     struct session_relation *relation = session->relations[i];
-    if (!relation->expires || relation->until > now) continue;
-    if (relation->announced && session_is_taken(session, relation)) continue;
+    if (!relation->keep.expires || relation->keep.until > now) continue;
+    if (relation->sensors.announced && session_is_taken(session, relation)) continue;
     struct base_arena *arena = base_arena_new();
     const char *users = session_dependants(session, arena, relation);
     struct base_buffer until = BASE_BUFFER_EMPTY;
@@ -123,7 +124,7 @@ static void end_readers(struct tql_session *session, struct session_relation *re
   session_end_displays(session, relation->ng.name);
   session_drop_live(session);
   relation->live = false;
-  relation->expiring = true;
+  relation->keep.expiring = true;
 }
 
 enum base_status session_expire_some(struct tql_session *session, size_t rows, bool *ret_any) {
@@ -133,7 +134,7 @@ enum base_status session_expire_some(struct tql_session *session, size_t rows, b
   bool done = true;
   *ret_any = relation != NULL;
   if (relation == NULL) return BASE_OK;
-  if (!relation->expiring) end_readers(session, relation);
+  if (!relation->keep.expiring) end_readers(session, relation);
   enum base_status status = st_begin(session->database);
   if (status == BASE_OK && !relation->view)
     status = st_remove_any(session->database, relation->ng.name, rows, &removed, &done);
@@ -144,16 +145,16 @@ enum base_status session_expire_some(struct tql_session *session, size_t rows, b
   } else if (done) {
     forget(session, relation, count + (int64_t)removed);
   } else if (removed > 0) {
-    relation->removed += (int64_t)removed;
-    relation->incomplete = true;
-    relation->gone = NET_FOREVER;
+    relation->keep.removed += (int64_t)removed;
+    relation->keep.incomplete = true;
+    relation->keep.gone = NET_FOREVER;
   }
   return status;
 }
 
 void session_describe_until(struct tql_session *session, const struct session_relation *relation,
                             struct base_buffer *out) {
-  if (!relation->expires) return;
+  if (!relation->keep.expires) return;
   base_buffer_puts(out, "kept until: ");
   print_until(session, out, relation);
   base_buffer_putc(out, '\n');

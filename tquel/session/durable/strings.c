@@ -28,9 +28,9 @@ void session_sweep_strings(struct tql_session *session) {
   session_mark_watches(session);
   for (size_t i = 0; i < session->relation_count; i++) {
     const struct session_relation *relation = session->relations[i];
-    if (relation->has_pending) net_inbox_mark_strings(&relation->pending, strings);
-    mark_rows(&relation->open_rows, strings);
-    mark_rows(&relation->runs, strings);
+    if (relation->waiting.has_pending) net_inbox_mark_strings(&relation->waiting.pending, strings);
+    mark_rows(&relation->waiting.open_rows, strings);
+    mark_rows(&relation->network.runs, strings);
   }
   if (session->mark_strings != NULL) session->mark_strings(session->mark_context, strings);
   base_strings_sweep_end(strings);

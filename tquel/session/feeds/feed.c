@@ -167,7 +167,7 @@ void session_rewind_feeds(struct tql_session *session) {
     feed->position_saved = feed->reader->class->position(feed->reader);
     feed->ended = feed->ends_now = false;
     feed->relation->live = false; /* that it was may have been taken back, too */
-    feed->relation->latest = feed->relation->boundary = NET_BEGINNING;
+    feed->relation->waiting.latest = feed->relation->waiting.boundary = NET_BEGINNING;
   }
 }
 
@@ -211,7 +211,7 @@ void session_report_held(struct tql_session *session) {
 /* --- reading */
 
 static net_chronon rejected_at(const struct session_feed *feed) {
-  return feed->relation->latest == NET_BEGINNING ? 0 : feed->relation->latest;
+  return feed->relation->waiting.latest == NET_BEGINNING ? 0 : feed->relation->waiting.latest;
 }
 
 static enum base_status reject_record(struct tql_session *session, struct session_feed *feed,
@@ -232,9 +232,9 @@ static enum base_status reject_record(struct tql_session *session, struct sessio
  * however the bytes were cut into batches. */
 static net_chronon late_limit(const struct session_feed *feed) {
   const struct session_relation *relation = feed->relation;
-  net_chronon promised = relation->latest == NET_BEGINNING
+  net_chronon promised = relation->waiting.latest == NET_BEGINNING
                              ? NET_BEGINNING
-                             : net_chronon_add(relation->latest, -feed->within);
+                             : net_chronon_add(relation->waiting.latest, -feed->within);
   return promised > relation->checkpoint ? promised : relation->checkpoint;
 }
 
@@ -286,14 +286,14 @@ static enum base_status take_rows(struct tql_session *session, struct session_fe
       status = session_divert(session, "Rejected", relation, real ? now : rejected_at(feed), wrong,
                               base_buffer_text(&record), record.length);
       base_buffer_done(&record);
-    } else if (row[0].i == relation->boundary &&
-               relation->checkpoint == net_chronon_add(relation->boundary, 1)) {
+    } else if (row[0].i == relation->waiting.boundary &&
+               relation->checkpoint == net_chronon_add(relation->waiting.boundary, 1)) {
       net_rows_add_copy(&corrections, row, builder->marks[i]);
     } else {
       net_chronon stop = known_stop(feed, row), seen = stop > row[0].i ? stop : row[0].i;
       feed->keeps_up = real && seen > now - feed->within - KEEPS_UP_NS;
       status = session_take_record(session, relation, row, builder->marks[i], late_limit(feed));
-      if (stop > relation->latest) relation->latest = stop;
+      if (stop > relation->waiting.latest) relation->waiting.latest = stop;
     }
   }
   if (status == BASE_OK && corrections.count > 0)
@@ -303,7 +303,7 @@ static enum base_status take_rows(struct tql_session *session, struct session_fe
 }
 
 static enum base_status advance_to_latest(struct tql_session *session, struct session_feed *feed) {
-  net_chronon latest = feed->relation->latest;
+  net_chronon latest = feed->relation->waiting.latest;
   if (latest == NET_BEGINNING || latest == NET_FOREVER) return BASE_OK;
   return session_advance(session, feed->relation, net_chronon_add(latest, -feed->within));
 }
@@ -328,8 +328,8 @@ static enum base_status take_round(struct tql_session *session, struct session_f
 static enum base_status end_feed(struct tql_session *session, struct session_feed *feed) {
   feed->ended = feed->ends_now = true;
   struct session_relation *relation = feed->relation;
-  if (relation->latest == NET_BEGINNING) return BASE_OK;
-  return session_advance(session, relation, net_chronon_add(relation->latest, 1));
+  if (relation->waiting.latest == NET_BEGINNING) return BASE_OK;
+  return session_advance(session, relation, net_chronon_add(relation->waiting.latest, 1));
 }
 
 /* What a source still had is lost, from the latest time seen on until now at the latest; how much it was
@@ -389,8 +389,8 @@ enum base_status session_read_feed(struct tql_session *session, struct session_f
         feed->counts.read++;
         feed->counts.records++;
         status = session_take_end(session, feed->relation, &event, late_limit(feed));
-        if (event.time > feed->relation->latest && event.time != NET_FOREVER)
-          feed->relation->latest = event.time;
+        if (event.time > feed->relation->waiting.latest && event.time != NET_FOREVER)
+          feed->relation->waiting.latest = event.time;
         if (status == BASE_OK) status = advance_to_latest(session, feed);
         break;
       case NET_READ_ROUND:

@@ -88,8 +88,8 @@ static enum base_status push(const struct tql_session *session, struct session_r
       before = batch.checkpoint = reached(rows, at, before);
       batch.more = true;
     }
-    for (size_t a = 0; a < relation->access_count && status == BASE_OK; a++)
-      status = push_batch(relation->accesses[a], &batch);
+    for (size_t a = 0; a < relation->network.access_count && status == BASE_OK; a++)
+      status = push_batch(relation->network.accesses[a], &batch);
   } while (at < rows->count && status == BASE_OK);
   return status;
 }
@@ -113,7 +113,7 @@ static void drop_superseded(struct session_relation *relation, struct net_rows *
     bool starts = !(rows->marks[i] & NET_CLOSES) && row[0].i == row[1].i;
     size_t survivor = starts ? *(size_t *)net_rowmap_state(&last, net_rowmap_find(&last, row)) : i;
     if (survivor != i) {
-      relation->superseded += memcmp(net_rows_row(rows, survivor), row, bytes) != 0;
+      relation->waiting.superseded += memcmp(net_rows_row(rows, survivor), row, bytes) != 0;
       continue;
     }
     memmove(net_rows_row(rows, kept), row, rows->layout->slot_count * sizeof *row);
@@ -145,7 +145,7 @@ static void drop_repeated(struct session_relation *relation, struct net_rows *ro
       else
         rows->marks[*at] |= rows->marks[i];
     }
-    relation->repeated += !fresh;
+    relation->waiting.repeated += !fresh;
     if (!fresh) continue;
     memmove(net_rows_row(rows, kept), row, slots * sizeof *row);
     rows->marks[kept++] = rows->marks[i];
@@ -160,7 +160,7 @@ static void drop_repeated(struct session_relation *relation, struct net_rows *ro
 static net_chronon settled_checkpoint(const struct session_relation *relation,
                                       net_chronon checkpoint) {
   if (relation->kind != ST_TRACED || checkpoint == NET_FOREVER) return checkpoint;
-  const struct net_inbox_port *port = &relation->pending.ports[0];
+  const struct net_inbox_port *port = &relation->waiting.pending.ports[0];
   net_chronon settled = checkpoint;
   const union net_slot *row;
   uint8_t marks;
@@ -175,9 +175,10 @@ static enum base_status fix_origins(struct tql_session *session, bool *ret_rebui
   *ret_rebuild = false;
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
-    if (!session_is_derived(relation) || relation->store_node == NULL || relation->origin_fixed)
+    if (!session_is_derived(relation) || relation->network.store_node == NULL ||
+        relation->derived.origin_fixed)
       continue;
-    if (relation->stale) continue; /* an input is about to be computed anew */
+    if (relation->derived.stale) continue; /* an input is about to be computed anew */
     const struct ng_query *query = session_query(session, relation);
     if (query == NULL || !session_wants_origin(query)) continue;
     bool fixed_now;
@@ -185,10 +186,10 @@ static enum base_status fix_origins(struct tql_session *session, bool *ret_rebui
     if (status == BASE_OK) status = session_fix_origin(session, relation, &fixed_now);
     if (status != BASE_OK) return status;
     if (!fixed_now) continue;
-    relation->stale = relation->begins = *ret_rebuild = true;
+    relation->derived.stale = relation->derived.begins = *ret_rebuild = true;
     for (size_t j = i + 1; j < session->relation_count; j++)
       if (session_depends(session, session->relations[j], relation))
-        session->relations[j]->stale = session->relations[j]->begins = true;
+        session->relations[j]->derived.stale = session->relations[j]->derived.begins = true;
   }
   return BASE_OK;
 }
@@ -209,7 +210,7 @@ static enum base_status settle_origins(struct tql_session *session) {
 static enum base_status keep_samples(struct tql_session *session, struct session_relation *relation,
                                      const struct net_rows *rows) {
   if (!session_is_sampled(relation)) return BASE_OK;
-  relation->runs_changed = true;
+  relation->network.runs_changed = true;
   enum base_status status = st_samples_add(session->database, relation->ng.name, rows);
   struct net_store *store = st_net(session->database);
   return status == BASE_OK
@@ -224,8 +225,8 @@ static void take_settled(struct session_relation *relation, struct net_rows *row
   const union net_slot *row;
   size_t group = 0;
   net_chronon group_time = NET_BEGINNING;
-  while ((row = net_inbox_next(&relation->pending, &item, NULL)) != NULL) {
-    relation->pending_changed = true;
+  while ((row = net_inbox_next(&relation->waiting.pending, &item, NULL)) != NULL) {
+    relation->waiting.pending_changed = true;
     if (item.time != group_time) {
       drop_superseded(relation, rows, group);
       drop_repeated(relation, rows, group);
@@ -239,14 +240,14 @@ static void take_settled(struct session_relation *relation, struct net_rows *row
   }
   drop_superseded(relation, rows, group);
   drop_repeated(relation, rows, group);
-  net_inbox_tidy(&relation->pending);
+  net_inbox_tidy(&relation->waiting.pending);
 }
 
 /* ... of an event relation, where they stand: nobody adds to them while they go through the network. */
 static void view_settled(struct session_relation *relation, struct net_rows *rows) {
   const union net_slot *first;
   const uint8_t *marks;
-  rows->count = net_inbox_take_starts(&relation->pending, &first, &marks);
+  rows->count = net_inbox_take_starts(&relation->waiting.pending, &first, &marks);
   rows->rows = (union net_slot *)first;
   rows->marks = (uint8_t *)marks;
 }
@@ -257,15 +258,15 @@ enum base_status session_advance(struct tql_session *session, struct session_rel
   if (checkpoint <= relation->checkpoint) return BASE_OK;
   const struct net_layout *layout = session_write_layout(relation);
   struct net_batch promise = {.layout = layout, .checkpoint = checkpoint};
-  net_inbox_add(&relation->pending, 0, &promise);
+  net_inbox_add(&relation->waiting.pending, 0, &promise);
   struct net_rows rows;
   net_rows_init(&rows, layout);
-  bool events = relation->kind == ST_EVENT && net_inbox_has_starts_only(&relation->pending);
+  bool events = relation->kind == ST_EVENT && net_inbox_has_starts_only(&relation->waiting.pending);
   if (events)
     view_settled(relation, &rows);
   else
     take_settled(relation, &rows);
-  if (rows.count > 0) relation->pending_changed = true;
+  if (rows.count > 0) relation->waiting.pending_changed = true;
   net_chronon before = relation->checkpoint;
   relation->checkpoint = checkpoint;
   session_doubt_displays(session, false); /* more is known, also where the network waits */
@@ -273,7 +274,7 @@ enum base_status session_advance(struct tql_session *session, struct session_rel
   if (status == BASE_OK) status = keep_samples(session, relation, &rows);
   if (status == BASE_OK) status = push(session, relation, &rows, events, before, checkpoint);
   if (events)
-    net_inbox_tidy(&relation->pending);
+    net_inbox_tidy(&relation->waiting.pending);
   else
     net_rows_done(&rows);
   if (status == BASE_OK) status = net_run(session->live); /* clocks tick behind what was pushed */
@@ -288,8 +289,8 @@ enum base_status session_save_pending(struct tql_session *session) {
   if (saved != BASE_OK) return saved;
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
-    if (!relation->has_pending || !relation->pending_changed) continue;
-    const struct net_inbox_port *port = &relation->pending.ports[0];
+    if (!relation->waiting.has_pending || !relation->waiting.pending_changed) continue;
+    const struct net_inbox_port *port = &relation->waiting.pending.ports[0];
     struct net_rows rows;
     net_rows_init(&rows, port->layout);
     const union net_slot *row;
@@ -300,7 +301,7 @@ enum base_status session_save_pending(struct tql_session *session) {
                                               rows.rows, rows.marks, rows.count);
     net_rows_done(&rows);
     if (status != BASE_OK) return status;
-    relation->pending_changed = false;
+    relation->waiting.pending_changed = false;
   }
   return BASE_OK;
 }

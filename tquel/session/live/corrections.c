@@ -59,16 +59,16 @@ static enum base_status end_periods(struct tql_session *session, struct session_
   union net_slot *open = base_xmalloc(size), *row = base_xmalloc(size);
   enum base_status status = BASE_OK;
   *wrong = "the end record names no open period";
-  for (size_t i = 0; i < relation->open_rows.count && status == BASE_OK;) {
-    if (!names_tuple(layout, event, net_rows_row(&relation->open_rows, i))) {
+  for (size_t i = 0; i < relation->waiting.open_rows.count && status == BASE_OK;) {
+    if (!names_tuple(layout, event, net_rows_row(&relation->waiting.open_rows, i))) {
       i++;
       continue;
     }
     *wrong = NULL;
-    memcpy(open, net_rows_row(&relation->open_rows, i), size);
+    memcpy(open, net_rows_row(&relation->waiting.open_rows, i), size);
     memcpy(row, open, size);
     row[2].i = row[3].i = event->time;
-    uint8_t marks = (uint8_t)(relation->open_rows.marks[i] | NET_CLOSES);
+    uint8_t marks = (uint8_t)(relation->waiting.open_rows.marks[i] | NET_CLOSES);
     if (correction) {
       status = correct_end(session, relation, open, row, marks); /* collects the open rows anew */
     } else if (event->time < limit) {
@@ -101,8 +101,8 @@ enum base_status session_take_end(struct tql_session *session, struct session_re
                                   const struct net_read_event *event, net_chronon limit) {
   enum base_status status = BASE_OK;
   const char *wrong = NULL;
-  bool correction = event->time == relation->boundary &&
-                    relation->checkpoint == net_chronon_add(relation->boundary, 1);
+  bool correction = event->time == relation->waiting.boundary &&
+                    relation->checkpoint == net_chronon_add(relation->waiting.boundary, 1);
   if (event->time == NET_FOREVER) {
     wrong = "forever is no time of a record";
   } else if (session_has_records(relation)) {
@@ -132,8 +132,8 @@ enum base_status session_take_round(struct tql_session *session, struct session_
   union net_slot *row = net_rows_add(&round, NET_DEFINITE | NET_ROUND);
   row[0].i = row[1].i = event->time;
   enum base_status status;
-  if (event->time == relation->boundary &&
-      relation->checkpoint == net_chronon_add(relation->boundary, 1)) {
+  if (event->time == relation->waiting.boundary &&
+      relation->checkpoint == net_chronon_add(relation->waiting.boundary, 1)) {
     status = session_correct(session, relation, &round);
   } else {
     status = session_take_record(session, relation, row, NET_DEFINITE | NET_ROUND, limit);

@@ -25,8 +25,8 @@
 /* Does READER read RELATION, itself or through views? */
 static bool reads_in(struct tql_session *session, const struct session_relation *reader,
                      const struct session_relation *relation, uint64_t walk) {
-  for (size_t i = 0; i < reader->input_count; i++) {
-    struct session_relation *input = session_find(session, reader->inputs[i]);
+  for (size_t i = 0; i < reader->derived.input_count; i++) {
+    struct session_relation *input = session_find(session, reader->derived.inputs[i]);
     if (input == relation) return true;
     if (input != NULL && input->view && session_visit(input, walk) &&
         reads_in(session, input, relation, walk))
@@ -75,11 +75,11 @@ static enum base_status find_history(struct tql_session *session, const struct n
 }
 
 static enum base_status history_of(struct tql_session *session, struct session_relation *relation) {
-  if (relation->history_known) return BASE_OK;
+  if (relation->keep.history_known) return BASE_OK;
   const struct ng_query *query = session_query(session, relation);
   if (query == NULL) return BASE_USER;
-  enum base_status status = find_history(session, query, &relation->history);
-  relation->history_known = status == BASE_OK;
+  enum base_status status = find_history(session, query, &relation->keep.history);
+  relation->keep.history_known = status == BASE_OK;
   return status;
 }
 
@@ -104,7 +104,7 @@ static enum base_status note_alive(struct tql_session *session,
 /* *TIME goes back by one link of a chain of tuples. */
 static enum base_status follow_chain(struct tql_session *session,
                                      const struct session_relation *relation, net_chronon *time) {
-  net_chronon far = less(*time, relation->history.within), least = far;
+  net_chronon far = less(*time, relation->keep.history.within), least = far;
   enum base_status status = BASE_OK;
   for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++)
     if (reads(session, relation, session->relations[i]))
@@ -123,15 +123,16 @@ static enum base_status needed_by(struct tql_session *session, struct session_re
   enum base_status status = history_of(session, relation);
   if (status == BASE_OK) status = needed_of(session, relation, &asked);
   if (status != BASE_OK) return status;
-  const struct ng_history *history = &relation->history;
+  const struct ng_history *history = &relation->keep.history;
   net_chronon time = relation->checkpoint < asked ? relation->checkpoint : asked;
   /* Nobody has written down where the open tuples of a view begin. */
   bool at_end = session->keep.exact && relation->checkpoint == NET_FOREVER; /* all is open there */
-  if (history->query != NULL || relation->stale || at_end ||
+  if (history->query != NULL || relation->derived.stale || at_end ||
       (relation->view && (history->begins || !history->instant)))
     time = NET_BEGINNING;
   else if (relation->view)
-    time = relation->store_node ? net_node_checkpoint(relation->store_node) : NET_BEGINNING;
+    time = relation->network.store_node ? net_node_checkpoint(relation->network.store_node)
+                                        : NET_BEGINNING;
   if (time != NET_BEGINNING && (history->begins || !history->instant || asked != NET_FOREVER))
     status = note_alive(session, relation, time, &time);
   if (history->instant) time = less(time, history->within);
@@ -147,12 +148,12 @@ static enum base_status needed_by(struct tql_session *session, struct session_re
 static enum base_status needed_of(struct tql_session *session, struct session_relation *relation,
                                   net_chronon *ret) {
   enum base_status status = BASE_OK;
-  if (relation->need_round == session->keep.rounds) {
-    *ret = relation->need;
+  if (relation->keep.need_round == session->keep.rounds) {
+    *ret = relation->keep.need;
     return BASE_OK;
   }
   net_chronon least = NET_FOREVER;
-  relation->needed_by = NULL;
+  relation->keep.needed_by = NULL;
   for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
     struct session_relation *reader = session->relations[i];
     net_chronon time;
@@ -161,10 +162,10 @@ static enum base_status needed_of(struct tql_session *session, struct session_re
     status = needed_by(session, reader, &time);
     if (status != BASE_OK || time >= least) continue;
     least = time;
-    relation->needed_by = reader->ng.name;
+    relation->keep.needed_by = reader->ng.name;
   }
-  relation->need = least;
-  relation->need_round = session->keep.rounds;
+  relation->keep.need = least;
+  relation->keep.need_round = session->keep.rounds;
   *ret = least;
   return status;
 }
@@ -185,7 +186,7 @@ static net_chronon reached(struct tql_session *session, const struct session_rel
 net_chronon session_old_before(struct tql_session *session,
                                const struct session_relation *relation) {
   net_chronon time = reached(session, relation);
-  return time == NET_FOREVER ? NET_BEGINNING : less(time, relation->age);
+  return time == NET_FOREVER ? NET_BEGINNING : less(time, relation->keep.age);
 }
 
 enum base_status session_keep_limit(struct tql_session *session, struct session_relation *relation,
@@ -206,7 +207,7 @@ enum base_status session_find_horizons(struct tql_session *session) {
     struct session_relation *relation = session->relations[i];
     net_chronon need = NET_FOREVER;
     status = needed_of(session, relation, &need);
-    relation->horizon = need < relation->checkpoint ? need : relation->checkpoint;
+    relation->keep.horizon = need < relation->checkpoint ? need : relation->checkpoint;
   }
   session->keep.exact = false;
   return status;
@@ -218,8 +219,8 @@ static bool refuse(struct tql_session *session, const struct session_relation *r
                    const char *name, const struct ng_history *history) {
   if (history->query == NULL) return false;
   struct base_buffer age = BASE_BUFFER_EMPTY;
-  session_print_age(session, &age, relation->age);
-  const char *kept = relation->ages ? base_buffer_text(&age) : "an age";
+  session_print_age(session, &age, relation->keep.age);
+  const char *kept = relation->keep.ages ? base_buffer_text(&age) : "an age";
   base_report_hint(session->diags, MSG_NEEDS_ALL, history->query->source, &history->clause,
                    base_arena_printf(session->statement_arena,
                                      "write a window (for each DURATION) or within DURATION, or "
@@ -238,7 +239,7 @@ enum base_status session_check_history(struct tql_session *session, const struct
   for (size_t i = 0; i < session->relation_count; i++) {
     const struct session_relation *relation = session->relations[i];
     bool read = false;
-    if (!relation->ages) continue;
+    if (!relation->keep.ages) continue;
     for (size_t k = 0; k < query->variable_count && !read; k++) {
       struct session_relation *input = session_of(session, query->variables[k].relation);
       read = input != NULL && (input == relation || session_depends(session, input, relation));
@@ -258,10 +259,10 @@ enum base_status session_check_age(struct tql_session *session,
     struct session_relation *reader = session->relations[i];
     if (!session_stands(session, reader) || !session_depends(session, reader, relation)) continue;
     /* The script that is explained has made it: its words are not kept. */
-    if (reader->scripted && reader->definition == NULL) continue;
+    if (reader->scripted && reader->derived.definition == NULL) continue;
     enum base_status status = history_of(session, reader);
     if (status != BASE_OK) return status;
-    if (refuse(session, relation, reader->ng.name, &reader->history)) return BASE_USER;
+    if (refuse(session, relation, reader->ng.name, &reader->keep.history)) return BASE_USER;
   }
   return BASE_OK;
 }
@@ -272,7 +273,7 @@ enum base_status session_check_age(struct tql_session *session,
 static void describe_waiting(struct tql_session *session, struct session_relation *relation,
                              struct base_buffer *out) {
   int64_t count = session_count_old(session, relation, INT64_MAX);
-  if (relation->expiring && !relation->view &&
+  if (relation->keep.expiring && !relation->view &&
       st_count(session->database, relation->ng.name, &count) != BASE_OK)
     return;
   if (count > 0)
@@ -283,21 +284,21 @@ static void describe_waiting(struct tql_session *session, struct session_relatio
 void session_describe_age(struct tql_session *session, struct session_relation *relation,
                           struct base_buffer *out) {
   net_chronon limit = NET_BEGINNING;
-  if (relation->ages) {
+  if (relation->keep.ages) {
     base_buffer_puts(out, "keeps:      ");
-    session_print_age(session, out, relation->age);
-    if (session_keep_limit(session, relation, &limit) == BASE_OK && relation->needed_by != NULL &&
-        limit < session_old_before(session, relation)) {
-      base_buffer_printf(out, ", and for %s what had not ended at ", relation->needed_by);
+    session_print_age(session, out, relation->keep.age);
+    if (session_keep_limit(session, relation, &limit) == BASE_OK &&
+        relation->keep.needed_by != NULL && limit < session_old_before(session, relation)) {
+      base_buffer_printf(out, ", and for %s what had not ended at ", relation->keep.needed_by);
       net_time_print(out, session->timeline, limit);
     }
     base_buffer_putc(out, '\n');
   }
   if (session->keep.waits) describe_waiting(session, relation, out);
-  if (!relation->incomplete) return;
+  if (!relation->keep.incomplete) return;
   base_buffer_printf(out, "gone:       %lld tuple%s that ended before ",
-                     (long long)relation->removed, relation->removed == 1 ? "" : "s");
-  net_time_print(out, session->timeline, relation->gone);
+                     (long long)relation->keep.removed, relation->keep.removed == 1 ? "" : "s");
+  net_time_print(out, session->timeline, relation->keep.gone);
   base_buffer_putc(out, '\n');
 }
 
@@ -306,7 +307,7 @@ int64_t session_count_old(struct tql_session *session, struct session_relation *
   net_chronon limit = NET_BEGINNING;
   int64_t count = 0;
   enum base_status status = BASE_OK;
-  if (relation->ages) status = session_keep_limit(session, relation, &limit);
+  if (relation->keep.ages) status = session_keep_limit(session, relation, &limit);
   if (status == BASE_OK && limit != NET_BEGINNING)
     status = st_count_old(session->database, relation->ng.name, limit, most, &count);
   return status == BASE_OK ? count : 0;

@@ -31,7 +31,7 @@ static enum base_status open_replay(void *context, const struct ng_relation *ng,
   struct net_store *store = st_net(session->database);
   uint32_t rows = session->options.batch_rows ? session->options.batch_rows : NET_BATCH_ROWS;
   struct base_arena *arena = base_arena_new();
-  struct net_wanted since = session_not_over_before(relation, relation->horizon);
+  struct net_wanted since = session_not_over_before(relation, relation->keep.horizon);
   if (wanted != NULL) since = net_wanted_both(arena, wanted, &since);
   struct net_scan scan = {ng->name, layout, form, relation->checkpoint, rows, &since};
   enum base_status status = store->class->scan(store, &scan, ret);
@@ -46,13 +46,13 @@ static void remember_access(void *context, const struct ng_relation *ng, enum ne
                             struct net_node *access) {
   (void)form;
   struct session_relation *relation = session_of(context, ng);
-  base_grow(&relation->accesses, &relation->access_capacity, relation->access_count + 1,
-            sizeof *relation->accesses);
-  relation->accesses[relation->access_count++] = access;
+  base_grow(&relation->network.accesses, &relation->network.access_capacity,
+            relation->network.access_count + 1, sizeof *relation->network.accesses);
+  relation->network.accesses[relation->network.access_count++] = access;
 }
 
 static struct net_node *derived_node(void *context, const struct ng_relation *ng) {
-  return session_of(context, ng)->store_node;
+  return session_of(context, ng)->network.store_node;
 }
 
 /* A run-time error in a standing query: the combination goes to Rejected. */
@@ -103,12 +103,12 @@ static enum base_status build_store(struct tql_session *session,
     struct net_node *periods = net_create_event_to_period(
         network, name, layout, relation->ng.layout, &relation->ng.entity);
     must_link(top, periods);
-    top = relation->periods = periods;
+    top = relation->network.periods = periods;
   }
-  relation->store_node =
+  relation->network.store_node =
       net_create_relation_store(network, name, relation->ng.layout, st_net(session->database));
-  net_store_node_set_replaying(relation->store_node, true);
-  must_link(top, relation->store_node);
+  net_store_node_set_replaying(relation->network.store_node, true);
+  must_link(top, relation->network.store_node);
   return BASE_OK;
 }
 
@@ -144,19 +144,19 @@ static enum base_status build_query(struct tql_session *session,
   struct net_node *result = NULL;
   status = ng_plan_build(plan, session->live, &inputs, session->diags, &result);
   if (status != BASE_OK) return status;
-  relation->stale |= depends_on_runs(session, relation);
+  relation->derived.stale |= depends_on_runs(session, relation);
   if (query->summary) {
     status = session_build_summary(session, relation);
     if (status != BASE_OK) return status;
   } else {
-    relation->store_node = net_create_relation_store(session->live, relation->ng.name,
-                                                     query->layout, st_net(session->database));
+    relation->network.store_node = net_create_relation_store(
+        session->live, relation->ng.name, query->layout, st_net(session->database));
   }
-  must_link(result, relation->store_node);
+  must_link(result, relation->network.store_node);
   if (query->summary) return BASE_OK;
-  if (!relation->stale) {
+  if (!relation->derived.stale) {
     /* Its inputs may have come further than it had: the replay says more than is stored. */
-    status = net_store_node_set_stored(relation->store_node, relation->checkpoint);
+    status = net_store_node_set_stored(relation->network.store_node, relation->checkpoint);
     if (status != BASE_OK) return status;
     return st_clear_open(session->database, relation->ng.name, relation->checkpoint);
   }
@@ -183,7 +183,7 @@ static void show_on(struct session_display *display, const struct display_contex
     display->news = true;
     return;
   }
-  if (!session->displays_on && (display->shown || !showing->relation->begins)) return;
+  if (!session->displays_on && (display->shown || !showing->relation->derived.begins)) return;
   const struct tql_output *output =
       display->seat == session->seats[0] ? session->output : &display->seat->output;
   if (output == NULL || output->live == NULL) return;
@@ -209,27 +209,27 @@ static enum base_status show(void *context, const struct net_batch *batch) {
 static void build_displays(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
-    if (relation->store_node == NULL ||
+    if (relation->network.store_node == NULL ||
         (relation->view && !session_is_displayed(session, relation)))
       continue;
     struct display_context *context =
         BASE_NEW(net_network_arena(session->live), struct display_context);
     *context = (struct display_context){session, relation};
-    must_link(relation->store_node, net_create_display(session->live, relation->ng.name,
-                                                       relation->ng.layout, show, context));
+    must_link(relation->network.store_node, net_create_display(session->live, relation->ng.name,
+                                                               relation->ng.layout, show, context));
   }
 }
 
 bool session_has_displays_sink(const struct tql_session *session,
                                const struct session_relation *relation) {
-  return session->live != NULL && relation->store_node != NULL && !relation->view;
+  return session->live != NULL && relation->network.store_node != NULL && !relation->view;
 }
 
 void session_drop_live(struct tql_session *session) {
   session_hold_control(session);
   for (size_t i = 0; i < session->relation_count; i++) {
-    session->relations[i]->store_node = session->relations[i]->periods = NULL;
-    session->relations[i]->access_count = session->relations[i]->ask_count = 0;
+    session->relations[i]->network.store_node = session->relations[i]->network.periods = NULL;
+    session->relations[i]->network.access_count = session->relations[i]->network.ask_count = 0;
   }
   net_network_free(session->live);
   session->live = NULL;
@@ -243,10 +243,10 @@ void session_drop_live(struct tql_session *session) {
 static net_chronon known_until(struct tql_session *session, const struct session_relation *relation,
                                uint64_t walk) {
   net_chronon least = NET_FOREVER;
-  for (size_t i = 0; i < relation->input_count; i++) {
-    struct session_relation *input = session_find(session, relation->inputs[i]);
+  for (size_t i = 0; i < relation->derived.input_count; i++) {
+    struct session_relation *input = session_find(session, relation->derived.inputs[i]);
     if (input == NULL || !session_visit(input, walk)) continue;
-    bool inlined = input->view && input->store_node == NULL;
+    bool inlined = input->view && input->network.store_node == NULL;
     net_chronon its = inlined ? known_until(session, input, walk) : input->checkpoint;
     if (its < least) least = its;
   }
@@ -256,13 +256,14 @@ static net_chronon known_until(struct tql_session *session, const struct session
 void session_follow_checkpoints(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
-    if (!session_is_derived(relation) || relation->store_node == NULL) continue;
+    if (!session_is_derived(relation) || relation->network.store_node == NULL) continue;
     if (session_is_summary(relation)) {
       relation->checkpoint = known_until(session, relation, ++session->walks);
       continue;
     }
-    net_chronon checkpoint = net_node_checkpoint(relation->store_node);
-    if (checkpoint > relation->checkpoint || relation->stale) relation->checkpoint = checkpoint;
+    net_chronon checkpoint = net_node_checkpoint(relation->network.store_node);
+    if (checkpoint > relation->checkpoint || relation->derived.stale)
+      relation->checkpoint = checkpoint;
   }
 }
 
@@ -291,7 +292,7 @@ static enum base_status build_view(struct tql_session *session, struct session_r
                              .watches = session_note_watch,
                              .shared = session->live_nodes};
   if (!is_wanted(session, view) || session_view_is_inlined(session, view)) return BASE_OK;
-  return session_build_view(session, view, session->live, &inputs, &view->store_node);
+  return session_build_view(session, view, session->live, &inputs, &view->network.store_node);
 }
 
 static enum base_status wake_samples(struct tql_session *session);
@@ -301,16 +302,17 @@ static enum base_status end_replay(struct tql_session *session) {
   enum base_status status = BASE_OK;
   for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
     const struct session_relation *relation = session->relations[i];
-    if (relation->store_node == NULL || relation->view || session_is_sampled(relation)) continue;
+    if (relation->network.store_node == NULL || relation->view || session_is_sampled(relation))
+      continue;
     if (session_is_summary(relation)) {
       status = session_end_summary_replay(session, session->relations[i]);
       continue;
     }
-    net_store_node_set_replaying(relation->store_node, false);
-    status = net_store_node_set_stored(relation->store_node, NET_BEGINNING);
+    net_store_node_set_replaying(relation->network.store_node, false);
+    status = net_store_node_set_stored(relation->network.store_node, NET_BEGINNING);
   }
   for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++)
-    session->relations[i]->stale = session->relations[i]->begins = false;
+    session->relations[i]->derived.stale = session->relations[i]->derived.begins = false;
   return status;
 }
 
@@ -367,7 +369,7 @@ static enum base_status reopen(struct tql_session *session, struct session_relat
           : st_extent(session->database, relation->ng.name, &any, &first, &last);
   if (status != BASE_OK) return status;
   relation->checkpoint = any ? net_chronon_add(last, 1) : NET_BEGINNING;
-  if (relation->incomplete && relation->passed > relation->checkpoint)
+  if (relation->keep.incomplete && relation->passed > relation->checkpoint)
     relation->checkpoint = relation->passed; /* what it was last may be gone */
   session_mark_stale(session, relation);
   status = session_note_passed(session, relation, relation->checkpoint);
@@ -382,10 +384,10 @@ static enum base_status go_live(struct tql_session *session, struct session_rela
   if (status == BASE_OK) status = session_load_pending(session, relation);
   if (status != BASE_OK) return status;
   relation->live = true;
-  bool any_pending = net_inbox_rows(&relation->pending) > 0;
+  bool any_pending = net_inbox_rows(&relation->waiting.pending) > 0;
   bool finite = relation->checkpoint != NET_BEGINNING && relation->checkpoint != NET_FOREVER;
   bool corrects = finite && !any_pending && !session_has_incomplete_readers(session, relation);
-  relation->boundary = corrects ? relation->checkpoint - 1 : NET_BEGINNING;
+  relation->waiting.boundary = corrects ? relation->checkpoint - 1 : NET_BEGINNING;
   return BASE_OK;
 }
 
@@ -396,7 +398,7 @@ enum base_status session_wake(struct tql_session *session, struct session_relati
     if (relation->checkpoint == NET_FOREVER) status = reopen(session, relation);
     if (status == BASE_OK) status = go_live(session, relation);
     if (status != BASE_OK) return status;
-  } else if (!relation->has_pending) {
+  } else if (!relation->waiting.has_pending) {
     /* After a reload of the catalogue. */
     enum base_status status =
         session_has_records(relation) ? BASE_OK : session_find_open_rows(session, relation);

@@ -54,7 +54,7 @@ enum base_status session_recompute(struct tql_session *session, struct session_r
 static enum base_status begin_view(struct tql_session *session, struct session_relation *view) {
   size_t first = session->diags->count;
   bool fixed_now;
-  if (view->origin_fixed) return BASE_OK;
+  if (view->derived.origin_fixed) return BASE_OK;
   base_diag_hold(session->diags);
   enum base_status status = session_fix_origin(session, view, &fixed_now);
   if (status == BASE_USER) {
@@ -75,13 +75,13 @@ enum base_status session_recompute_dependants(struct tql_session *session,
     struct session_relation *derived = session->relations[i];
     if (!session_is_derived(derived) || !session_depends(session, derived, relation)) continue;
     /* Of views those that somebody looks at. */
-    bool live =
-        derived->view ? derived->store_node != NULL : session_depends_on_live(session, derived);
+    bool live = derived->view ? derived->network.store_node != NULL
+                              : session_depends_on_live(session, derived);
     in_live |= live;
     if (derived->view)
       status = begin_view(session, derived);
     else if (live)
-      derived->stale = true;
+      derived->derived.stale = true;
     else
       status = session_recompute(session, derived);
   }
@@ -93,8 +93,8 @@ enum base_status session_recompute_dependants(struct tql_session *session,
 enum base_status session_recompute_diverted(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
-    if (!relation->diverted) continue;
-    relation->diverted = false;
+    if (!relation->waiting.diverted) continue;
+    relation->waiting.diverted = false;
     enum base_status status = session_recompute_dependants(session, relation);
     if (status != BASE_OK) return status;
   }

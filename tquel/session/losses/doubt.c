@@ -89,8 +89,9 @@ static void note_rejecting(const struct tql_session *session, const struct net_l
                            const union net_slot *row) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
-    if (relation->looked_through && !relation->as_stored)
-      relation->as_stored = is_text(session, row[layout->fields[0].slot].s, relation->ng.name);
+    if (relation->derived.looked_through && !relation->derived.as_stored)
+      relation->derived.as_stored =
+          is_text(session, row[layout->fields[0].slot].s, relation->ng.name);
   }
 }
 
@@ -156,17 +157,18 @@ static bool ignores_losses(struct tql_session *session, struct session_relation 
 }
 
 static bool may_look_through(struct tql_session *session, struct session_relation *relation) {
-  return is_made(relation) && !relation->as_stored && !session_lacks_tuples(session, relation) &&
-         !ignores_losses(session, relation);
+  return is_made(relation) && !relation->derived.as_stored &&
+         !session_lacks_tuples(session, relation) && !ignores_losses(session, relation);
 }
 
 static void add_read(struct tql_session *session, struct session_relation *relation, bool counted,
                      uint64_t walk) {
   if (!session_visit(relation, walk)) return;
   if (may_be_in_doubt(relation, counted)) add(session, relation, NULL);
-  relation->looked_through = may_look_through(session, relation);
-  for (size_t i = 0; session_is_looked_through(relation) && i < relation->input_count; i++) {
-    struct session_relation *input = session_find(session, relation->inputs[i]);
+  relation->derived.looked_through = may_look_through(session, relation);
+  for (size_t i = 0; session_is_looked_through(relation) && i < relation->derived.input_count;
+       i++) {
+    struct session_relation *input = session_find(session, relation->derived.inputs[i]);
     if (input != NULL) add_read(session, input, true, walk);
   }
 }
@@ -191,8 +193,8 @@ static bool may_count(struct tql_session *session, const struct ng_query *query)
 /* What the derived relation THROUGH was made of, by way of RELATION. */
 static void add_made(struct tql_session *session, const struct session_relation *through,
                      const struct session_relation *relation, uint64_t walk) {
-  for (size_t i = 0; i < relation->input_count; i++) {
-    struct session_relation *input = session_find(session, relation->inputs[i]);
+  for (size_t i = 0; i < relation->derived.input_count; i++) {
+    struct session_relation *input = session_find(session, relation->derived.inputs[i]);
     if (input == NULL || !session_visit(input, walk)) continue;
     if (session_is_derived(input))
       add_made(session, through, input, walk);
@@ -208,8 +210,9 @@ static void find_made(struct tql_session *session, struct session_relation *rela
   if (!session_is_looked_through(relation) && is_made(relation) &&
       !ignores_losses(session, relation))
     add_made(session, relation, relation, ++session->walks);
-  for (size_t i = 0; session_is_looked_through(relation) && i < relation->input_count; i++) {
-    struct session_relation *input = session_find(session, relation->inputs[i]);
+  for (size_t i = 0; session_is_looked_through(relation) && i < relation->derived.input_count;
+       i++) {
+    struct session_relation *input = session_find(session, relation->derived.inputs[i]);
     if (input != NULL) find_made(session, input, walk);
   }
 }
@@ -247,7 +250,7 @@ static void forget_doubts(struct tql_session *session) {
   for (size_t i = 0; i < session->doubt_count; i++) free_doubt(&session->doubts[i]);
   session->doubt_count = 0;
   for (size_t i = 0; i < session->relation_count; i++)
-    session->relations[i]->looked_through = false;
+    session->relations[i]->derived.looked_through = false;
 }
 
 /* Derived relations of which nothing was lost are read as they are stored. */
@@ -255,10 +258,10 @@ static void look_through_few(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
     bool lacks = false;
-    for (size_t k = 0; k < session->doubt_count && relation->looked_through && !lacks; k++)
+    for (size_t k = 0; k < session->doubt_count && relation->derived.looked_through && !lacks; k++)
       lacks = session->doubts[k].through == NULL &&
               session_depends(session, relation, session->doubts[k].relation);
-    relation->looked_through = lacks;
+    relation->derived.looked_through = lacks;
   }
 }
 
@@ -284,7 +287,8 @@ static enum base_status find_lost(struct tql_session *session, bool *ret_again) 
   look_through_few(session);
   *ret_again = false;
   for (size_t i = 0; i < session->relation_count; i++)
-    *ret_again |= session->relations[i]->as_stored && session->relations[i]->looked_through;
+    *ret_again |=
+        session->relations[i]->derived.as_stored && session->relations[i]->derived.looked_through;
   return status;
 }
 
@@ -308,7 +312,7 @@ enum base_status session_begin_doubts(struct tql_session *session, const struct 
 
 static bool looks_through(const struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++)
-    if (session->relations[i]->looked_through) return true;
+    if (session->relations[i]->derived.looked_through) return true;
   return false;
 }
 
@@ -317,7 +321,7 @@ static enum base_status begin_as_stored(struct tql_session *session, const struc
                                         struct session_relation *relation) {
   bool again;
   for (size_t i = 0; i < session->relation_count; i++)
-    session->relations[i]->as_stored |= session->relations[i]->looked_through;
+    session->relations[i]->derived.as_stored |= session->relations[i]->derived.looked_through;
   forget_doubts(session);
   session_end_missing(session);
   return find_doubts(session, query, relation, &again);
@@ -470,7 +474,8 @@ void session_end_doubts(struct tql_session *session, bool said) {
   free(session->doubts);
   session->doubts = NULL;
   session->doubt_capacity = 0;
-  for (size_t i = 0; i < session->relation_count; i++) session->relations[i]->as_stored = false;
+  for (size_t i = 0; i < session->relation_count; i++)
+    session->relations[i]->derived.as_stored = false;
   session_end_missing(session);
 }
 

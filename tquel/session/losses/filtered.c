@@ -22,8 +22,9 @@ static void add_up(void *context, const struct st_filtered *filtered) {
 static enum base_status sum_of(struct tql_session *session, const struct session_relation *relation,
                                struct st_filtered *ret) {
   *ret = (struct st_filtered){0};
-  return relation->announced ? st_filtered(session->database, relation->ng.name, ret, add_up)
-                             : BASE_OK;
+  return relation->sensors.announced
+             ? st_filtered(session->database, relation->ng.name, ret, add_up)
+             : BASE_OK;
 }
 
 static void put_times(const struct tql_session *session, const struct st_filtered *sum,
@@ -66,8 +67,8 @@ static enum base_status say_read(struct tql_session *session, struct session_rel
   enum base_status status = BASE_OK;
   if (relation == NULL || !session_visit(relation, walk)) return BASE_OK;
   if (!session_is_derived(relation)) return say_filtered(session, relation);
-  for (size_t i = 0; relation->view && i < relation->input_count && status == BASE_OK; i++)
-    status = say_read(session, session_find(session, relation->inputs[i]), walk);
+  for (size_t i = 0; relation->view && i < relation->derived.input_count && status == BASE_OK; i++)
+    status = say_read(session, session_find(session, relation->derived.inputs[i]), walk);
   return status;
 }
 
@@ -105,7 +106,7 @@ uint64_t *session_count_filtered(struct tql_session *session,
                           base_xcalloc(report_count + 1, sizeof *counts.counts)};
   for (size_t k = 0; k < session->relation_count; k++) {
     const struct session_relation *relation = session->relations[k];
-    if (relation->announced &&
+    if (relation->sensors.announced &&
         st_filtered(session->database, relation->ng.name, &counts, count_report) != BASE_OK)
       break; /* reported */
   }

@@ -7,13 +7,13 @@ static const struct session_relation *incomplete_input(struct tql_session *sessi
                                                        const struct session_relation *relation) {
   for (size_t i = 0; i < session->relation_count; i++) {
     const struct session_relation *input = session->relations[i];
-    if (input->incomplete && session_depends(session, relation, input)) return input;
+    if (input->keep.incomplete && session_depends(session, relation, input)) return input;
   }
   return NULL;
 }
 
 bool session_lacks_tuples(struct tql_session *session, const struct session_relation *relation) {
-  return relation->incomplete || incomplete_input(session, relation) != NULL;
+  return relation->keep.incomplete || incomplete_input(session, relation) != NULL;
 }
 
 bool session_has_incomplete_readers(struct tql_session *session,
@@ -33,7 +33,7 @@ enum base_status session_refuse_anew(struct tql_session *session,
   struct base_buffer time = BASE_BUFFER_EMPTY;
   /* It has nothing to lose yet. */
   if (input == NULL || relation->checkpoint == NET_BEGINNING) return BASE_OK;
-  net_time_print(&time, session->timeline, input->gone);
+  net_time_print(&time, session->timeline, input->keep.gone);
   base_report_hint(session->diags, MSG_NOT_ANEW, NULL, NULL,
                    "write only behind the checkpoint; or destroy it and define it again, over what "
                    "is there",
@@ -44,25 +44,25 @@ enum base_status session_refuse_anew(struct tql_session *session,
 }
 
 enum base_status session_complete(struct tql_session *session, struct session_relation *relation) {
-  if (!relation->incomplete) return BASE_OK;
-  relation->incomplete = false;
-  relation->removed = 0;
+  if (!relation->keep.incomplete) return BASE_OK;
+  relation->keep.incomplete = false;
+  relation->keep.removed = 0;
   return st_is_complete(session->database, relation->ng.name);
 }
 
 void session_warn_incomplete(struct tql_session *session, struct session_relation *relation) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
-  if (!relation->incomplete || relation->warned == session->statement) return;
-  relation->warned = session->statement;
+  if (!relation->keep.incomplete || relation->keep.warned == session->statement) return;
+  relation->keep.warned = session->statement;
   base_buffer_puts(&text, relation->ng.name);
-  if (relation->ages && relation->age > 0) {
+  if (relation->keep.ages && relation->keep.age > 0) {
     base_buffer_puts(&text, " is kept ");
-    session_print_age(session, &text, relation->age);
+    session_print_age(session, &text, relation->keep.age);
   } else {
-    base_buffer_puts(&text, relation->ages ? " is not kept" : " was not always kept");
+    base_buffer_puts(&text, relation->keep.ages ? " is not kept" : " was not always kept");
   }
   base_buffer_puts(&text, ": tuples that ended before ");
-  net_time_print(&text, session->timeline, relation->gone);
+  net_time_print(&text, session->timeline, relation->keep.gone);
   base_report_hint(session->diags, MSG_INCOMPLETE, session->source,
                    session->statement ? &session->statement->range : NULL,
                    "ask about a time behind that: when it overlaps a period that starts there",
@@ -73,7 +73,7 @@ void session_warn_incomplete(struct tql_session *session, struct session_relatio
 static void warn_reader(void *context, const struct ng_relation *ng, net_chronon from) {
   struct tql_session *session = context;
   struct session_relation *relation = session_of(session, ng);
-  if (relation != NULL && relation->incomplete && from < relation->gone)
+  if (relation != NULL && relation->keep.incomplete && from < relation->keep.gone)
     session_warn_incomplete(session, relation);
 }
 

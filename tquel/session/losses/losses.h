@@ -23,7 +23,7 @@ void session_note_doubted(struct tql_session *session, const struct ng_query *qu
 void session_end_doubts(struct tql_session *session, bool said);
 /* Does who reads RELATION read its inputs, through its definition: a view, or for now what is made of lossy ones? */
 static inline bool session_is_looked_through(const struct session_relation *relation) {
-  return relation->view || relation->looked_through;
+  return relation->view || relation->derived.looked_through;
 }
 /* LOOK with the losses of what QUERY, or RELATION, reads, and then says them. What derived relations are made of may be
  * uncertain in a way that their definitions have no answer to: where LOOK fails for that, it is called once more and their

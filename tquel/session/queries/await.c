@@ -39,8 +39,8 @@ static const struct session_relation *known_least(struct tql_session *session,
   const struct session_relation *least = NULL;
   if (!session_visit(relation, walk)) return NULL;
   if (!session_is_derived(relation)) return relation->checkpoint <= time ? relation : NULL;
-  for (size_t i = 0; i < relation->input_count; i++) {
-    struct session_relation *input = session_find(session, relation->inputs[i]);
+  for (size_t i = 0; i < relation->derived.input_count; i++) {
+    struct session_relation *input = session_find(session, relation->derived.inputs[i]);
     const struct session_relation *found =
         input != NULL ? known_least(session, input, time, walk) : NULL;
     if (found != NULL && (least == NULL || found->checkpoint < least->checkpoint)) least = found;

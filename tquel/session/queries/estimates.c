@@ -69,7 +69,7 @@ static bool share(void *context, const char *condition, double *ret) {
 static bool is_all_there(const struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     const struct session_relation *relation = session->relations[i];
-    if (!relation->view && (relation->checkpoint != NET_FOREVER || relation->has_pending))
+    if (!relation->view && (relation->checkpoint != NET_FOREVER || relation->waiting.has_pending))
       return false;
   }
   return true;

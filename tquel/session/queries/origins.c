@@ -40,7 +40,7 @@ static enum base_status find_earliest_of_view(struct tql_session *session,
  * then. */
 static enum base_status earliest_of_view(struct tql_session *session, struct session_relation *view,
                                          bool finite, bool *ret_any, net_chronon *ret) {
-  struct session_first *first = &view->firsts[finite];
+  struct session_first *first = &view->derived.firsts[finite];
   session_begin_origins(session);
   uint64_t search = session->origin_searches;
   enum base_status status = BASE_OK;
@@ -111,17 +111,17 @@ static bool may_come_earlier_in(struct tql_session *session, const struct ng_que
     if (query->variables[i].paces) continue;
     struct session_relation *input = session_of(session, query->variables[i].relation);
     if (input == NULL || !session_visit(input, walk)) continue;
-    if (input->view && input->query != NULL &&
-        may_come_earlier_in(session, input->query, first, walk))
+    if (input->view && input->derived.query != NULL &&
+        may_come_earlier_in(session, input->derived.query, first, walk))
       return true;
     /* One that is derived from what is fed, but has no node yet: its inputs are not live again. */
-    bool waits = session_is_derived(input) && input->store_node == NULL;
+    bool waits = session_is_derived(input) && input->network.store_node == NULL;
     const struct ng_query *derived = waits ? session_query(session, input) : NULL;
     if (derived != NULL && may_come_earlier_in(session, derived, first, walk)) return true;
     /* One that is not closed for ever is fed, if not yet in this session; what is derived from those
      * that are has a node. */
-    bool fed = !session_is_derived(input) || input->live || input->has_pending ||
-               input->checkpoint > NET_BEGINNING || input->store_node != NULL;
+    bool fed = !session_is_derived(input) || input->live || input->waiting.has_pending ||
+               input->checkpoint > NET_BEGINNING || input->network.store_node != NULL;
     if (!input->view && fed && input->checkpoint <= first) return true;
   }
   return false;
@@ -150,8 +150,8 @@ enum base_status session_at_origin(struct tql_session *session,
                                    const struct session_relation *relation,
                                    const struct ng_query **query) {
   if (!session_wants_origin(*query)) return BASE_OK;
-  bool any = relation->origin_fixed;
-  net_chronon origin = relation->origin;
+  bool any = relation->derived.origin_fixed;
+  net_chronon origin = relation->derived.origin;
   enum base_status status = any ? BASE_OK : earliest_tuple(session, *query, &any, &origin);
   if (status == BASE_OK && any) *query = query_at_origin(session->arena, *query, origin);
   return status;
@@ -174,18 +174,18 @@ enum base_status session_fix_origin(struct tql_session *session, struct session_
   *ret_fixed_now = false;
   if (query == NULL) return BASE_USER;
   if (!session_wants_origin(query)) return BASE_OK;
-  if (!relation->origin_fixed) {
+  if (!relation->derived.origin_fixed) {
     bool any;
     net_chronon origin;
     enum base_status status = earliest_tuple(session, query, &any, &origin);
     if (status != BASE_OK || !any || may_come_earlier(session, query, origin)) return status;
-    relation->origin_fixed = true;
-    relation->origin = origin;
-    status = st_set_origin(session->database, relation->ng.name, relation->origin);
+    relation->derived.origin_fixed = true;
+    relation->derived.origin = origin;
+    status = st_set_origin(session->database, relation->ng.name, relation->derived.origin);
     if (status != BASE_OK) return status;
     *ret_fixed_now = true;
   }
-  relation->query = query_at_origin(session->arena, query, relation->origin);
+  relation->derived.query = query_at_origin(session->arena, query, relation->derived.origin);
   return BASE_OK;
 }
 

@@ -306,7 +306,7 @@ static bool is_over_store(const struct tql_session *session) {
   if (session->given.relation != NULL) return false;
   for (size_t i = 0; i < session->relation_count; i++) {
     const struct session_relation *relation = session->relations[i];
-    bool closed = relation->checkpoint == NET_FOREVER && !relation->has_pending;
+    bool closed = relation->checkpoint == NET_FOREVER && !relation->waiting.has_pending;
     if (relation->kind == ST_TRACED && !closed) return false;
   }
   return true;
@@ -318,9 +318,9 @@ static bool is_closed(struct tql_session *session, struct session_relation *rela
   if (!session_visit(relation, walk)) return true;
   if (session_is_pace(relation)) return session->given_pace.checkpoint == NET_FOREVER;
   if (!session_is_looked_through(relation))
-    return relation->checkpoint == NET_FOREVER && !relation->has_pending;
-  for (size_t i = 0; i < relation->input_count; i++) {
-    struct session_relation *input = session_find(session, relation->inputs[i]);
+    return relation->checkpoint == NET_FOREVER && !relation->waiting.has_pending;
+  for (size_t i = 0; i < relation->derived.input_count; i++) {
+    struct session_relation *input = session_find(session, relation->derived.inputs[i]);
     if (input != NULL && !is_closed(session, input, walk)) return false;
   }
   return true;
@@ -345,10 +345,11 @@ static net_chronon known_until(struct tql_session *session, struct session_relat
   if (!session_visit(relation, walk)) return known;
   if (session_is_pace(relation)) return session->given_pace.checkpoint;
   if (!session_is_looked_through(relation))
-    return relation->has_pending && relation->checkpoint == NET_FOREVER ? NET_BEGINNING
-                                                                        : relation->checkpoint;
-  for (size_t i = 0; i < relation->input_count; i++) {
-    struct session_relation *input = session_find(session, relation->inputs[i]);
+    return relation->waiting.has_pending && relation->checkpoint == NET_FOREVER
+               ? NET_BEGINNING
+               : relation->checkpoint;
+  for (size_t i = 0; i < relation->derived.input_count; i++) {
+    struct session_relation *input = session_find(session, relation->derived.inputs[i]);
     net_chronon of_it = input != NULL ? known_until(session, input, walk) : NET_BEGINNING;
     if (of_it < known) known = of_it;
   }

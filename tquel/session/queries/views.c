@@ -22,7 +22,7 @@ static enum base_status view_query(struct tql_session *session, struct session_r
   bool fixed_now;
   if (view->view && st_in_transaction(session->database) && !session->options.readonly) {
     enum base_status status = session_fix_origin(session, view, &fixed_now);
-    if (status == BASE_OK) *ret = view->query;
+    if (status == BASE_OK) *ret = view->derived.query;
     return status;
   }
   *ret = session_query(session, view);
@@ -33,8 +33,8 @@ static size_t readers_of(const struct tql_session *session, const struct session
   size_t count = 0;
   for (size_t i = 0; i < session->relation_count; i++) {
     const struct session_relation *reader = session->relations[i];
-    for (size_t k = 0; k < reader->input_count; k++)
-      count += strcasecmp(reader->inputs[k], view->ng.name) == 0;
+    for (size_t k = 0; k < reader->derived.input_count; k++)
+      count += strcasecmp(reader->derived.inputs[k], view->ng.name) == 0;
   }
   for (size_t i = 0; i < session->display_count; i++)
     count += 2 * (strcasecmp(session->displays[i]->name, view->ng.name) == 0);
@@ -56,8 +56,8 @@ bool session_view_is_inlined(struct tql_session *session, struct session_relatio
 static enum base_status add_inlined_views(struct tql_session *session,
                                           const struct session_relation *reader,
                                           struct ng_plan *plan) {
-  for (size_t i = 0; i < reader->input_count; i++) {
-    struct session_relation *view = session_find(session, reader->inputs[i]);
+  for (size_t i = 0; i < reader->derived.input_count; i++) {
+    struct session_relation *view = session_find(session, reader->derived.inputs[i]);
     if (view == NULL || !session_view_is_inlined(session, view)) continue;
     enum base_status status = add_inlined_views(session, view, plan);
     if (status != BASE_OK) return status;
@@ -100,8 +100,8 @@ enum base_status session_build_view(struct tql_session *session, struct session_
 static void visit_read(struct tql_session *session, struct session_relation *reader,
                        uint64_t walk) {
   if (session_is_kept(session, reader) || !session_visit(reader, walk)) return;
-  for (size_t i = 0; i < reader->input_count && session_is_looked_through(reader); i++) {
-    struct session_relation *input = session_find(session, reader->inputs[i]);
+  for (size_t i = 0; i < reader->derived.input_count && session_is_looked_through(reader); i++) {
+    struct session_relation *input = session_find(session, reader->derived.inputs[i]);
     if (input != NULL) visit_read(session, input, walk);
   }
 }

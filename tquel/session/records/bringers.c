@@ -88,7 +88,7 @@ bool session_is_taken(const struct tql_session *session, const struct session_re
 
 bool session_is_brought(const struct tql_session *session,
                         const struct session_relation *relation) {
-  if (relation->announced && session->control != NULL) return true;
+  if (relation->sensors.announced && session->control != NULL) return true;
   for (size_t i = 0; i < session->source_count; i++)
     if (!session->sources[i]->gone && promises(session->sources[i], relation->ng.name)) return true;
   return false;

@@ -111,9 +111,9 @@ void session_note_lost(struct tql_session *session, const char *relation, uint64
 
 /* What sensors bring has times so exact that it is not worth a word. */
 static void note_superseded(struct tql_session *session, const struct session_relation *relation) {
-  if (relation->superseded == 0 || relation->announced) return;
+  if (relation->waiting.superseded == 0 || relation->sensors.announced) return;
   struct session_diverted *counts = counts_of(session, "superseded", relation->ng.name);
-  if (!is_to_say(counts, relation->superseded)) return;
+  if (!is_to_say(counts, relation->waiting.superseded)) return;
   base_report_hint(session->diags, MSG_SUPERSEDED, NULL, NULL,
                    "give times with fractions; or, where each is to be a tuple, feed them into an "
                    "event relation",
@@ -126,9 +126,9 @@ static void note_superseded(struct tql_session *session, const struct session_re
 void session_note_equal(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
-    uint64_t equal = relation->repeated;
+    uint64_t equal = relation->waiting.repeated;
     note_superseded(session, relation);
-    relation->repeated = relation->superseded = 0;
+    relation->waiting.repeated = relation->waiting.superseded = 0;
     if (!relation->live || session_is_derived(relation) || relation->ng.records != NULL ||
         session_is_system_name(relation->ng.name))
       continue;
@@ -148,7 +148,7 @@ void session_note_equal(struct tql_session *session) {
 
 void session_settle_diverted(struct tql_session *session, bool kept) {
   for (size_t i = 0; i < session->relation_count && !kept; i++)
-    session->relations[i]->repeated = session->relations[i]->superseded = 0;
+    session->relations[i]->waiting.repeated = session->relations[i]->waiting.superseded = 0;
   for (size_t i = 0; i < session->diverted_count; i++) {
     struct session_diverted *counts = &session->diverted[i];
     if (kept)
@@ -197,7 +197,7 @@ static enum base_status put_diverted(struct tql_session *session, const char *sy
   row[3].s = base_strings_intern_text(session->strings, reason);
   row[4].s = intern_record(session, record, record_length);
   struct net_store *store = st_net(session->database);
-  to->diverted = true;
+  to->waiting.diverted = true;
   enum base_status status = numbered ? number_reason(session, to, row, reason) : BASE_OK;
   return status != BASE_OK
              ? status

@@ -75,12 +75,12 @@ void session_end_all(const struct session_relation *relation, const union net_sl
   struct ending ending = {.layout = rows->layout, .end = end};
   const struct net_key *entity = &relation->ng.entity;
   int process = net_layout_find(rows->layout, "Process");
-  if (process < 0 || entity->count == 0 || relation->periods == NULL) return;
+  if (process < 0 || entity->count == 0 || relation->network.periods == NULL) return;
   find_names(&ending, &relation->ng.by, (uint32_t)process);
   uint32_t *keys = session_key_slots(rows->layout, entity);
   ending.row = base_xcalloc(rows->layout->slot_count, sizeof *ending.row);
   net_rowmap_init(&ending.entities, rows->layout, NET_KEY_SLOTS, 0, keys, entity->count, 0);
-  net_periods_each_open(relation->periods, add_open, &ending);
+  net_periods_each_open(relation->network.periods, add_open, &ending);
   add_records(&ending, rows);
   for (uint32_t i = 0; i < ending.entities.used; i++) {
     if (!net_rowmap_live(&ending.entities, i)) continue;
@@ -105,7 +105,7 @@ enum base_status session_lose_process(struct tql_session *session,
   base_string_id name = base_strings_intern_text(session->strings, process);
   union net_slot *end = base_xcalloc(layout->slot_count, sizeof *end);
   end[0].i = relation->checkpoint;
-  const struct net_inbox_port *port = &relation->pending.ports[0];
+  const struct net_inbox_port *port = &relation->waiting.pending.ports[0];
   const union net_slot *row;
   uint8_t marks;
   for (size_t i = 0; (row = net_inbox_waiting(port, i, &marks)); i++)

@@ -74,7 +74,7 @@ static const struct ng_query *bind_rule(struct tql_session *session, const char 
 
 /* Binds the rules of RELATION, once. */
 static enum base_status load_rules(struct tql_session *session, struct session_relation *relation) {
-  if (relation->rules_loaded) return BASE_OK;
+  if (relation->integrity.rules_loaded) return BASE_OK;
   struct st_rule *all = NULL;
   size_t count = 0;
   enum base_status status = st_rules(session->database, session->arena, &all, &count);
@@ -96,9 +96,9 @@ static enum base_status load_rules(struct tql_session *session, struct session_r
                               ng_condition_program(session->arena, session->strings, query,
                                                    session_write_layout(relation))};
   }
-  relation->rules = rules;
-  relation->rule_count = used;
-  relation->rules_loaded = true;
+  relation->integrity.rules = rules;
+  relation->integrity.rule_count = used;
+  relation->integrity.rules_loaded = true;
   return BASE_OK;
 }
 
@@ -113,15 +113,16 @@ enum base_status session_broken_rule(struct tql_session *session, struct session
                                      const union net_slot *row, const struct session_rule **ret) {
   *ret = NULL;
   enum base_status status = load_rules(session, relation);
-  for (size_t i = 0; status == BASE_OK && i < relation->rule_count && *ret == NULL; i++)
-    if (!session_rule_holds(relation->rules[i].program, row)) *ret = &relation->rules[i];
+  for (size_t i = 0; status == BASE_OK && i < relation->integrity.rule_count && *ret == NULL; i++)
+    if (!session_rule_holds(relation->integrity.rules[i].program, row))
+      *ret = &relation->integrity.rules[i];
   return status;
 }
 
 enum base_status session_has_rules(struct tql_session *session, struct session_relation *relation,
                                    bool *ret) {
   enum base_status status = load_rules(session, relation);
-  *ret = relation->rule_count > 0;
+  *ret = relation->integrity.rule_count > 0;
   return status;
 }
 
@@ -164,14 +165,15 @@ enum base_status session_find_whole(struct tql_session *session) {
   size_t count = 0;
   enum base_status status = BASE_OK;
   bool any = false;
-  for (size_t i = 0; i < session->relation_count; i++) any |= session->relations[i]->sensor != NULL;
+  for (size_t i = 0; i < session->relation_count; i++)
+    any |= session->relations[i]->sensors.sensor != NULL;
   if (any) status = st_rules(session->database, arena, &rules, &count);
   for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
     struct session_relation *relation = session->relations[i];
-    if (relation->sensor == NULL) continue;
-    relation->sensor->whole = false;
+    if (relation->sensors.sensor == NULL) continue;
+    relation->sensors.sensor->whole = false;
     for (size_t k = 0; k < count; k++)
-      relation->sensor->whole |= strcasecmp(rules[k].relation, relation->ng.name) == 0;
+      relation->sensors.sensor->whole |= strcasecmp(rules[k].relation, relation->ng.name) == 0;
   }
   base_arena_free(arena);
   return status;

@@ -48,7 +48,7 @@ static enum base_status put_row(struct tql_session *session, struct session_rela
     status = find_stop(session, to, row);
     there = false;
   }
-  to->diverted = true; /* what is derived from it follows with the group */
+  to->waiting.diverted = true; /* what is derived from it follows with the group */
   return status == BASE_OK && !there
              ? store->class->put(store, to->ng.name, to->ng.layout, row, NET_DEFINITE)
              : status;

@@ -9,7 +9,7 @@
 
 /* Takes row INDEX out of the open rows. */
 static void forget_open(struct session_relation *relation, size_t index) {
-  struct net_rows *rows = &relation->open_rows;
+  struct net_rows *rows = &relation->waiting.open_rows;
   size_t last = rows->count - 1;
   memmove(net_rows_row(rows, index), net_rows_row(rows, last),
           rows->layout->slot_count * sizeof *rows->rows);
@@ -22,11 +22,11 @@ static void note_open(struct session_relation *relation, const union net_slot *r
   const struct net_layout *layout = relation->ng.layout;
   if (session_has_records(relation) || layout->tuple_class == NET_EVENT) return;
   if (!(marks & NET_CLOSES)) {
-    if (net_row_is_open(layout, row)) net_rows_add_copy(&relation->open_rows, row, marks);
+    if (net_row_is_open(layout, row)) net_rows_add_copy(&relation->waiting.open_rows, row, marks);
     return;
   }
-  for (size_t i = 0; i < relation->open_rows.count; i++)
-    if (net_row_same_identity(layout, net_rows_row(&relation->open_rows, i), row)) {
+  for (size_t i = 0; i < relation->waiting.open_rows.count; i++)
+    if (net_row_same_identity(layout, net_rows_row(&relation->waiting.open_rows, i), row)) {
       forget_open(relation, i);
       return;
     }
@@ -42,8 +42,8 @@ static enum base_status add_open_rows(void *context, const struct net_batch *bat
 
 enum base_status session_find_open_rows(struct tql_session *session,
                                         struct session_relation *relation) {
-  if (relation->open_rows.layout != NULL) net_rows_done(&relation->open_rows);
-  net_rows_init(&relation->open_rows, relation->ng.layout);
+  if (relation->waiting.open_rows.layout != NULL) net_rows_done(&relation->waiting.open_rows);
+  net_rows_init(&relation->waiting.open_rows, relation->ng.layout);
   struct net_wanted wanted = session_not_over_before(relation, relation->checkpoint);
   struct net_scan scan = {.relation = relation->ng.name,
                           .layout = relation->ng.layout,
@@ -51,13 +51,15 @@ enum base_status session_find_open_rows(struct tql_session *session,
                           .checkpoint = NET_FOREVER,
                           .wanted = &wanted};
   bool event = relation->ng.layout->tuple_class == NET_EVENT; /* of which none is open */
-  enum base_status status = event ? BASE_OK
-                                  : net_store_each_batch(st_net(session->database), &scan,
-                                                         add_open_rows, &relation->open_rows);
-  const struct net_inbox_port *port = &relation->pending.ports[0];
+  enum base_status status = event
+                                ? BASE_OK
+                                : net_store_each_batch(st_net(session->database), &scan,
+                                                       add_open_rows, &relation->waiting.open_rows);
+  const struct net_inbox_port *port = &relation->waiting.pending.ports[0];
   const union net_slot *row;
   uint8_t marks;
-  for (size_t i = 0; relation->has_pending && (row = net_inbox_waiting(port, i, &marks)); i++)
+  for (size_t i = 0; relation->waiting.has_pending && (row = net_inbox_waiting(port, i, &marks));
+       i++)
     note_open(relation, row, marks);
   return status;
 }
@@ -69,9 +71,9 @@ static void add_pending(struct session_relation *relation, const union net_slot 
                             .marks = &marks,
                             .count = 1,
                             .checkpoint = NET_BEGINNING};
-  net_inbox_add(&relation->pending, 0, &batch);
-  relation->pending_changed = true;
-  if (row[0].i > relation->latest) relation->latest = row[0].i;
+  net_inbox_add(&relation->waiting.pending, 0, &batch);
+  relation->waiting.pending_changed = true;
+  if (row[0].i > relation->waiting.latest) relation->waiting.latest = row[0].i;
   note_open(relation, row, marks);
 }
 
@@ -79,10 +81,10 @@ void session_add_events(struct session_relation *relation, const union net_slot 
                         const uint8_t *marks, size_t count) {
   const struct net_layout *layout = session_write_layout(relation);
   BASE_CHECK(relation->kind == ST_EVENT, "pending-events");
-  relation->pending_changed |= count > 0;
+  relation->waiting.pending_changed |= count > 0;
   for (size_t i = 0; i < count; i++)
-    if (rows[i * layout->slot_count].i > relation->latest)
-      relation->latest = rows[i * layout->slot_count].i;
+    if (rows[i * layout->slot_count].i > relation->waiting.latest)
+      relation->waiting.latest = rows[i * layout->slot_count].i;
   for (size_t at = 0; at < count; at += NET_BATCH_ROWS) {
     size_t left = count - at;
     struct net_batch batch = {.layout = layout,
@@ -90,7 +92,7 @@ void session_add_events(struct session_relation *relation, const union net_slot 
                               .marks = marks + at,
                               .count = (uint32_t)(left < NET_BATCH_ROWS ? left : NET_BATCH_ROWS),
                               .checkpoint = NET_BEGINNING};
-    net_inbox_add(&relation->pending, 0, &batch);
+    net_inbox_add(&relation->waiting.pending, 0, &batch);
   }
 }
 
@@ -100,13 +102,13 @@ enum base_status session_load_pending(struct tql_session *session,
   struct net_rows rows;
   net_rows_init(&rows, layout);
   enum base_status status = st_pending_load(session->database, relation->ng.name, layout, &rows);
-  if (relation->has_pending) net_inbox_done(&relation->pending);
-  net_inbox_init(&relation->pending, layout, NULL,
+  if (relation->waiting.has_pending) net_inbox_done(&relation->waiting.pending);
+  net_inbox_init(&relation->waiting.pending, layout, NULL,
                  session_has_records(relation) ? NET_CLOSES_BEFORE_RECORDS : NET_CLOSES_AT_STOPS);
-  relation->has_pending = true;
+  relation->waiting.has_pending = true;
   for (size_t i = 0; status == BASE_OK && i < rows.count; i++)
     add_pending(relation, net_rows_row(&rows, i), rows.marks[i]);
-  relation->pending_changed = false;
+  relation->waiting.pending_changed = false;
   net_rows_done(&rows);
   return status;
 }
@@ -143,8 +145,9 @@ enum base_status session_take_record(struct tql_session *session, struct session
 }
 
 bool session_has_open(const struct session_relation *relation, const union net_slot *row) {
-  for (size_t i = 0; i < relation->open_rows.count; i++)
-    if (net_row_same_identity(relation->ng.layout, net_rows_row(&relation->open_rows, i), row))
+  for (size_t i = 0; i < relation->waiting.open_rows.count; i++)
+    if (net_row_same_identity(relation->ng.layout, net_rows_row(&relation->waiting.open_rows, i),
+                              row))
       return true;
   return false;
 }

@@ -74,7 +74,7 @@ static enum base_status put_cost(struct tql_session *session, struct session_rel
   row[layout->fields[RELATION].slot].s = cost->relation;
   row[layout->fields[PROCESS].slot].s = cost->process;
   row[layout->fields[COST].slot].i = cost->cost;
-  to->diverted = true; /* what is derived from it follows with the group */
+  to->waiting.diverted = true; /* what is derived from it follows with the group */
   return store->class->put(store, to->ng.name, layout, row, NET_DEFINITE);
 }
 

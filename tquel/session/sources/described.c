@@ -37,8 +37,9 @@ static enum base_status create(struct tql_session *session, const char *name, co
   enum base_status status = st_create(session->database, &made);
   if (status != BASE_OK) return status;
   *ret = session_add_relation(session, &made);
-  (*ret)->taskforce = taskforce != NULL ? base_arena_strdup(session->arena, taskforce) : NULL;
-  (*ret)->event = base_arena_strdup(session->arena, event->name);
+  (*ret)->sensors.taskforce =
+      taskforce != NULL ? base_arena_strdup(session->arena, taskforce) : NULL;
+  (*ret)->sensors.event = base_arena_strdup(session->arena, event->name);
   session_note_place(session, taskforce, event->name, name);
   return BASE_OK;
 }
@@ -65,12 +66,15 @@ static enum base_status announce(struct tql_session *session, struct session_sou
   }
   (void)session_promise_of(state, relation->ng.name);
   int holder = holder_in(relation, event);
-  if (relation->announced && (relation->holder < 0 || relation->holder == holder)) return BASE_OK;
+  if (relation->sensors.announced &&
+      (relation->sensors.holder < 0 || relation->sensors.holder == holder))
+    return BASE_OK;
   /* What is announced only now had no sensors; and of two descriptions' objects that ask different receptacles nobody
    * says that they are of one process. Both change what tells entities apart. */
   if (relation->live) session_drop_live(session);
-  return session_save_announced(session, relation, relation->announced ? relation->digest : digest,
-                                relation->announced ? -1 : holder, relation->persistent);
+  return session_save_announced(
+      session, relation, relation->sensors.announced ? relation->sensors.digest : digest,
+      relation->sensors.announced ? -1 : holder, relation->sensors.persistent);
 }
 
 static enum base_status announce_all(struct tql_session *session, struct session_source *state,

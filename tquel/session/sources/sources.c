@@ -34,7 +34,7 @@ static enum base_status wake_pending(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
     struct session_relation *relation = session->relations[i];
     bool any = false;
-    if (!relation->announced || relation->live) continue;
+    if (!relation->sensors.announced || relation->live) continue;
     status = st_pending_any(session->database, relation->ng.name, &any);
     if (status == BASE_OK && any) status = session_wake(session, relation);
   }
@@ -153,13 +153,13 @@ void tql_source_process(struct tql_source *source, const char *process, bool the
 static enum base_status finish_relation(struct tql_session *session,
                                         const struct session_source *state, const char *name) {
   struct session_relation *relation = session_find(session, name);
-  if (relation == NULL || relation->announced || session_others_bring(session, state, name) ||
-      relation->latest == NET_BEGINNING)
+  if (relation == NULL || relation->sensors.announced ||
+      session_others_bring(session, state, name) || relation->waiting.latest == NET_BEGINNING)
     return BASE_OK;
   enum base_status status = session_make_live(session, relation);
   if (status != BASE_OK) return status;
-  relation->boundary = relation->latest;
-  return session_advance(session, relation, net_chronon_add(relation->latest, 1));
+  relation->waiting.boundary = relation->waiting.latest;
+  return session_advance(session, relation, net_chronon_add(relation->waiting.latest, 1));
 }
 
 static void free_streams(struct tql_source *source) {
@@ -263,7 +263,7 @@ enum base_status tql_source_relation(struct tql_source *source, const char *name
       (relation == NULL || session_is_derived(relation) ||
        (relation->feed != NULL && !relation->feed->ended)))
     status = refuse_relation(session, name, relation);
-  if (status == BASE_OK && digest == 0 && !relation->announced)
+  if (status == BASE_OK && digest == 0 && !relation->sensors.announced)
     status = begin_feed(session, relation);
   char *place = NULL;
   if (status == BASE_OK)
@@ -344,7 +344,7 @@ enum base_status tql_source_check(struct tql_source *source, struct tql_stream *
 
 /* Behind all that waits. */
 static net_chronon behind_pending(const struct session_relation *relation) {
-  const struct net_inbox_port *port = &relation->pending.ports[0];
+  const struct net_inbox_port *port = &relation->waiting.pending.ports[0];
   net_chronon last = NET_BEGINNING;
   const union net_slot *row;
   uint8_t marks;
@@ -362,7 +362,7 @@ static net_chronon promised(const struct tql_session *session,
   for (size_t i = 0; i < session->source_count; i++) {
     const struct session_source *state = session->sources[i];
     if (!session_source_counts(session, state, now)) continue;
-    if (state->holds_all && relation->announced) return NET_BEGINNING;
+    if (state->holds_all && relation->sensors.announced) return NET_BEGINNING;
     bool may_announce = state->announces || (state->promise_count == 0 && !state->others);
     if (may_announce && state->checked < others) others = state->checked;
     for (size_t k = 0; k < state->promise_count; k++) {
@@ -373,7 +373,7 @@ static net_chronon promised(const struct tql_session *session,
     }
   }
   if (any) return least;
-  if (!relation->announced || others <= relation->checkpoint) return NET_BEGINNING;
+  if (!relation->sensors.announced || others <= relation->checkpoint) return NET_BEGINNING;
   net_chronon behind = behind_pending(relation);
   return others < behind ? others : behind;
 }
@@ -398,8 +398,9 @@ static enum base_status give_up(struct tql_session *session, struct session_rela
 }
 
 static bool is_to_advance(const struct session_relation *relation) {
-  return relation->live && relation->has_pending &&
-         (!relation->announced || relation->asked_for || net_inbox_rows(&relation->pending) > 0);
+  return relation->live && relation->waiting.has_pending &&
+         (!relation->sensors.announced || relation->sensors.asked_for ||
+          net_inbox_rows(&relation->waiting.pending) > 0);
 }
 
 static void find_relations(struct tql_session *session) {

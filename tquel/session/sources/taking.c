@@ -22,7 +22,8 @@
 static net_chronon rejected_at(const struct tql_session *session,
                                const struct session_relation *relation) {
   if (session->timeline == NET_TIMELINE_REAL) return base_env_now();
-  return relation == NULL || relation->latest == NET_BEGINNING ? 0 : relation->latest;
+  return relation == NULL || relation->waiting.latest == NET_BEGINNING ? 0
+                                                                       : relation->waiting.latest;
 }
 
 static enum base_status reject_row(struct tql_stream *stream, const union net_slot *row,
@@ -141,8 +142,8 @@ static enum base_status take_row(const struct taking *taking, const union net_sl
   if (marks & NET_ROUND) return take_round(taking, mine[0].i);
   if ((marks & NET_CLOSES) && stream->digest != 0 && mine[0].i < taking->limit)
     mine = not_late(relation, mine, taking->limit, scratch);
-  if (taking->corrections != NULL && mine[0].i == relation->boundary &&
-      relation->checkpoint == net_chronon_add(relation->boundary, 1)) {
+  if (taking->corrections != NULL && mine[0].i == relation->waiting.boundary &&
+      relation->checkpoint == net_chronon_add(relation->waiting.boundary, 1)) {
     net_rows_add_copy(taking->corrections, mine, marks);
     return BASE_OK;
   }
@@ -197,7 +198,7 @@ static size_t count_good(const struct taking *taking, struct values *values,
                          const union net_slot *rows, const uint8_t *marks, size_t count) {
   const struct session_relation *relation = taking->stream->relation;
   uint32_t slots = taking->stream->layout->slot_count;
-  net_chronon from = taking->limit, boundary = relation->boundary;
+  net_chronon from = taking->limit, boundary = relation->waiting.boundary;
   if (from == NET_OPEN || from == NET_BEGINNING) from = NET_OPEN + 1;
   if (taking->corrections != NULL && from <= boundary) from = net_chronon_add(boundary, 1);
   net_chronon to = taking->future < NET_FOREVER ? taking->future : NET_FOREVER - 1;
@@ -300,8 +301,8 @@ static enum base_status take_end(struct tql_stream *stream, const struct net_rea
   struct taking taking;
   begin_taking(&taking, stream);
   status = session_take_end(session, stream->relation, event, taking.limit);
-  if (event->time > stream->relation->latest && event->time != NET_FOREVER)
-    stream->relation->latest = event->time;
+  if (event->time > stream->relation->waiting.latest && event->time != NET_FOREVER)
+    stream->relation->waiting.latest = event->time;
   return status;
 }
 

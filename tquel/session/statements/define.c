@@ -41,7 +41,7 @@ static enum base_status check_existing(struct tql_session *session,
 /* The rules or permits of RELATION have changed: so may what is left out of its records. */
 static enum base_status rules_changed(struct tql_session *session,
                                       struct session_relation *relation) {
-  if (relation->sensor == NULL || session->live == NULL) return BASE_OK;
+  if (relation->sensors.sensor == NULL || session->live == NULL) return BASE_OK;
   session_drop_live(session);
   return session_ensure_live(session);
 }
@@ -65,7 +65,7 @@ enum base_status session_define_integrity(struct tql_session *session,
     status = st_rule_add(
         session->database, ST_INTEGRITY, relation->ng.name,
         tql_definition_text(session->statement_arena, &scope.scope, statement, query), &number);
-  relation->rules_loaded = false;
+  relation->integrity.rules_loaded = false;
   if (status == BASE_OK) status = rules_changed(session, relation);
   return session_end(session, status);
 }
@@ -148,7 +148,7 @@ enum base_status session_destroy_rules(struct tql_session *session,
   enum base_status status = session_begin(session);
   if (status != BASE_OK) return status;
   status = remove_rules(session, statement, kind, relation);
-  relation->rules_loaded = false;
+  relation->integrity.rules_loaded = false;
   if (status == BASE_OK) status = rules_changed(session, relation);
   return session_end(session, status);
 }

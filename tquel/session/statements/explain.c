@@ -162,7 +162,7 @@ static struct session_relation *made_before(struct tql_session *session,
                                             const struct tql_statement *statement) {
   if (statement->name.text == NULL) return NULL;
   struct session_relation *there = session_find(session, statement->name.text);
-  return there != NULL && there->definition != NULL && !there->scripted ? there : NULL;
+  return there != NULL && there->derived.definition != NULL && !there->scripted ? there : NULL;
 }
 
 /* Analyses STATEMENT. The script may be the one that the database was made with: so it may define what is there
@@ -186,7 +186,7 @@ static enum base_status analyse_gathered(struct tql_session *session,
   settings.losses_ignored = now->losses_ignored;
   scope.scope.settings = &settings;
   const char *text = tql_definition_text(session->statement_arena, &scope.scope, statement, *ret);
-  if (strcmp(text, there->definition) == 0) return BASE_OK;
+  if (strcmp(text, there->derived.definition) == 0) return BASE_OK;
   base_report_hint(session->diags, MSG_NAME_EXISTS, session->source, &statement->name.range,
                    "explain takes a definition of what the database has if nothing of it differs",
                    "%s exists already, defined otherwise", there->ng.name);

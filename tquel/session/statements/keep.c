@@ -82,5 +82,5 @@ enum base_status session_modify_age(struct tql_session *session,
   relation = session_find(session, statement->name.text);
   session_set_age(session, relation, age >= 0, age);
   session->keep.next_at = 0;
-  return relation->ages ? note_ageless(session, relation, statement) : BASE_OK;
+  return relation->keep.ages ? note_ageless(session, relation, statement) : BASE_OK;
 }

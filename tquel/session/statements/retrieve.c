@@ -31,7 +31,7 @@ static enum base_status check_view(struct tql_session *session, struct session_r
   enum base_status status = session_fix_origin(session, view, &fixed_now);
   if (status != BASE_OK) return status;
   struct ng_plan *plan = ng_plan_new(session->statement_arena, session->strings, session->timeline);
-  return ng_plan_add_query(plan, view->query, session->diags);
+  return ng_plan_add_query(plan, view->derived.query, session->diags);
 }
 
 struct st_relation session_derived(struct base_arena *arena, const struct tql_statement *statement,

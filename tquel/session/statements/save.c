@@ -24,15 +24,15 @@ enum base_status session_save(struct tql_session *session, const struct tql_stat
   enum base_status status = session_begin(session);
   if (status != BASE_OK) return status;
   status = st_set_until(session->database, ng->name, until);
-  if (status == BASE_OK && relation->announced)
-    status = session_save_announced(session, relation, relation->digest, relation->holder,
-                                    until == NET_FOREVER);
+  if (status == BASE_OK && relation->sensors.announced)
+    status = session_save_announced(session, relation, relation->sensors.digest,
+                                    relation->sensors.holder, until == NET_FOREVER);
   status = session_end(session, status);
   if (status != BASE_OK) return status;
   relation = session_find(session, relation->ng.name);
-  relation->expires = until != NET_FOREVER;
-  relation->until = until;
-  relation->expiring = relation->expiry_said = false;
+  relation->keep.expires = until != NET_FOREVER;
+  relation->keep.until = until;
+  relation->keep.expiring = relation->keep.expiry_said = false;
   session->keep.next_at = 0;
   session->asks_changed = true;
   if (until <= base_env_now())

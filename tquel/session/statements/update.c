@@ -428,8 +428,8 @@ static enum base_status find_cuts(struct update *update) {
 /* Ends that wait for the checkpoint and name an open tuple that was cut: they end what is left of it. */
 static enum base_status follow_ends(struct update *update) {
   struct session_relation *relation = update->relation;
-  if (is_whole(relation) || !relation->has_pending) return BASE_OK;
-  const struct net_inbox_port *port = &relation->pending.ports[0];
+  if (is_whole(relation) || !relation->waiting.has_pending) return BASE_OK;
+  const struct net_inbox_port *port = &relation->waiting.pending.ports[0];
   const struct net_layout *layout = port->layout;
   struct net_rows pending;
   net_rows_init(&pending, layout);

@@ -74,7 +74,8 @@ bool session_writes_live(const struct tql_session *session,
 /* Has RELATION had a feed, here or in an earlier session, and is its checkpoint still that of the feed? */
 static enum base_status keeps_checkpoint(struct tql_session *session,
                                          const struct session_relation *relation, bool *ret) {
-  *ret = relation->checkpoint != NET_FOREVER && (relation->feed != NULL || relation->announced);
+  *ret = relation->checkpoint != NET_FOREVER &&
+         (relation->feed != NULL || relation->sensors.announced);
   if (*ret || relation->checkpoint == NET_FOREVER) return BASE_OK;
   return st_feed_known(session->database, relation->ng.name, ret);
 }

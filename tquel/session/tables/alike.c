@@ -38,10 +38,10 @@ enum base_status session_save_alike(struct tql_session *session) {
   enum base_status status = BASE_OK;
   for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
     const struct session_relation *relation = session->relations[i];
-    if (may_have(relation) && relation->store_node != NULL &&
-        net_store_node_alike_changed(relation->store_node))
-      status =
-          session_keep_alike(session, relation->ng.name, relation->store_node, relation->ng.layout);
+    if (may_have(relation) && relation->network.store_node != NULL &&
+        net_store_node_alike_changed(relation->network.store_node))
+      status = session_keep_alike(session, relation->ng.name, relation->network.store_node,
+                                  relation->ng.layout);
   }
   return status;
 }
@@ -128,8 +128,8 @@ enum base_status session_join_alike(struct tql_session *session, struct session_
   struct net_rows rows;
   net_rows_init(&rows, relation->ng.layout);
   enum base_status status = BASE_OK;
-  if (relation->store_node != NULL)
-    net_store_node_alike(relation->store_node, &rows);
+  if (relation->network.store_node != NULL)
+    net_store_node_alike(relation->network.store_node, &rows);
   else
     status = st_alike_load(session->database, relation->ng.name, rows.layout, &rows);
   if (status == BASE_OK && rows.count > 0) {

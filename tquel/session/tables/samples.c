@@ -118,8 +118,8 @@ static enum base_status make_table(struct tql_session *session, struct session_r
   net_freeze(network);
   status = net_run(network);
   net_network_free(network);
-  if (relation->runs.layout != NULL) net_rows_done(&relation->runs);
-  relation->runs.layout = NULL; /* to be found in the new table */
+  if (relation->network.runs.layout != NULL) net_rows_done(&relation->network.runs);
+  relation->network.runs.layout = NULL; /* to be found in the new table */
   return status;
 }
 
@@ -206,7 +206,7 @@ enum base_status session_build_samples(struct tql_session *session,
   *context = (struct table_context){session, relation};
   struct net_node *sink =
       net_create_display(network, relation->ng.name, relation->ng.layout, write_periods, context);
-  relation->store_node = build_chain(network, relation, source, sink, ret_access);
+  relation->network.store_node = build_chain(network, relation, source, sink, ret_access);
   return BASE_OK;
 }
 
@@ -229,7 +229,7 @@ static enum base_status add_runs(void *context, const struct net_batch *batch) {
 
 /* The rows of the table that a scan finds to be runs which may go on. */
 static enum base_status find_runs(struct tql_session *session, struct session_relation *relation) {
-  net_rows_init(&relation->runs, relation->ng.layout);
+  net_rows_init(&relation->network.runs, relation->ng.layout);
   struct net_wanted wanted = NET_WANTED_ALL;
   wanted.stop_hi_min = NET_FOREVER;
   struct net_scan scan = {.relation = relation->ng.name,
@@ -237,7 +237,7 @@ static enum base_status find_runs(struct tql_session *session, struct session_re
                           .form = NET_SCAN_TUPLES,
                           .checkpoint = NET_FOREVER,
                           .wanted = &wanted};
-  return net_store_each_batch(st_net(session->database), &scan, add_runs, &relation->runs);
+  return net_store_each_batch(st_net(session->database), &scan, add_runs, &relation->network.runs);
 }
 
 /* What the table says of the runs that may go on, as it is now known. Rows that are as they were stay. */
@@ -245,27 +245,27 @@ static enum base_status save_runs(struct tql_session *session, struct session_re
   const struct net_layout *layout = relation->ng.layout;
   struct net_rows now;
   enum base_status status = BASE_OK;
-  if (relation->runs.layout == NULL) status = find_runs(session, relation);
+  if (relation->network.runs.layout == NULL) status = find_runs(session, relation);
   net_rows_init(&now, layout);
-  net_samples_each_run(relation->store_node, keep_run, &now);
-  for (size_t i = 0; i < relation->runs.count && status == BASE_OK; i++)
-    if (!has_row(&now, i, net_rows_row(&relation->runs, i)))
-      status =
-          st_remove(session->database, relation->ng.name, layout, net_rows_row(&relation->runs, i));
+  net_samples_each_run(relation->network.store_node, keep_run, &now);
+  for (size_t i = 0; i < relation->network.runs.count && status == BASE_OK; i++)
+    if (!has_row(&now, i, net_rows_row(&relation->network.runs, i)))
+      status = st_remove(session->database, relation->ng.name, layout,
+                         net_rows_row(&relation->network.runs, i));
   /* A row may have moved to another place: then it was taken out above, and is put in again. */
   for (size_t i = 0; i < now.count && status == BASE_OK; i++)
-    if (!has_row(&relation->runs, i, net_rows_row(&now, i)))
+    if (!has_row(&relation->network.runs, i, net_rows_row(&now, i)))
       status = write_period(session, relation, net_rows_row(&now, i), NET_DEFINITE);
-  net_rows_done(&relation->runs);
-  relation->runs = now;
-  relation->runs_changed = false;
+  net_rows_done(&relation->network.runs);
+  relation->network.runs = now;
+  relation->network.runs_changed = false;
   return status;
 }
 
 enum base_status session_save_runs(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     struct session_relation *relation = session->relations[i];
-    if (!relation->runs_changed || relation->store_node == NULL) continue;
+    if (!relation->network.runs_changed || relation->network.store_node == NULL) continue;
     enum base_status status = save_runs(session, relation);
     if (status != BASE_OK) return status;
   }

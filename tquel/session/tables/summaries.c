@@ -33,20 +33,21 @@ static enum base_status load(struct tql_session *session, struct session_relatio
                                 .layout = relation->ng.layout,
                                 .form = NET_SCAN_TUPLES,
                                 .checkpoint = NET_FOREVER};
-  return net_store_each_batch(st_net(session->database), &scan, take_stored, relation->store_node);
+  return net_store_each_batch(st_net(session->database), &scan, take_stored,
+                              relation->network.store_node);
 }
 
 enum base_status session_build_summary(struct tql_session *session,
                                        struct session_relation *relation) {
-  relation->store_node = net_create_snapshot_store(session->live, relation->ng.name,
-                                                   relation->ng.layout, st_net(session->database));
-  net_snapshot_set_quiet(relation->store_node, true);
+  relation->network.store_node = net_create_snapshot_store(
+      session->live, relation->ng.name, relation->ng.layout, st_net(session->database));
+  net_snapshot_set_quiet(relation->network.store_node, true);
   return load(session, relation);
 }
 
 static enum base_status save(struct tql_session *session, struct session_relation *relation) {
   struct net_store *store = st_net(session->database);
-  enum base_status status = net_snapshot_write(relation->store_node);
+  enum base_status status = net_snapshot_write(relation->network.store_node);
   if (status != BASE_OK) return status;
   return store->class->checkpoint(store, relation->ng.name, relation->checkpoint);
 }
@@ -54,7 +55,7 @@ static enum base_status save(struct tql_session *session, struct session_relatio
 enum base_status session_end_summary_replay(struct tql_session *session,
                                             struct session_relation *relation) {
   enum base_status status = save(session, relation);
-  net_snapshot_set_quiet(relation->store_node, false);
+  net_snapshot_set_quiet(relation->network.store_node, false);
   return status;
 }
 
@@ -62,7 +63,7 @@ enum base_status session_save_summaries(struct tql_session *session) {
   enum base_status status = BASE_OK;
   for (size_t i = 0; i < session->relation_count && status == BASE_OK; i++) {
     struct session_relation *relation = session->relations[i];
-    if (session_is_summary(relation) && relation->store_node != NULL)
+    if (session_is_summary(relation) && relation->network.store_node != NULL)
       status = save(session, relation);
   }
   return status;
