@@ -25,6 +25,18 @@ static size_t atoms_of(struct net_filter filter) {
   return count;
 }
 
+struct net_filter net_filter_none(struct base_arena *arena) {
+  struct net_filter_clause *clause = BASE_NEW(arena, struct net_filter_clause);
+  *clause = (struct net_filter_clause){NULL, 0};
+  return (struct net_filter){clause, 1};
+}
+
+bool net_filter_is_none(struct net_filter filter) {
+  for (uint32_t i = 0; i < filter.count; i++)
+    if (filter.clauses[i].count == 0) return true;
+  return false;
+}
+
 struct net_filter net_filter_one(struct base_arena *arena, struct net_filter_atom atom) {
   struct net_filter_atom *copy = BASE_NEW(arena, struct net_filter_atom);
   struct net_filter_clause *clause = BASE_NEW(arena, struct net_filter_clause);

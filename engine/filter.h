@@ -56,6 +56,9 @@ struct net_filter {
 /* What every record passes. */
 #define NET_FILTER_ALL ((struct net_filter){NULL, 0})
 
+/* What no record passes. */
+struct net_filter net_filter_none(struct base_arena *arena);
+bool net_filter_is_none(struct net_filter filter);
 struct net_filter net_filter_one(struct base_arena *arena, struct net_filter_atom atom);
 struct net_filter net_filter_both(struct base_arena *arena, struct net_filter a,
                                   struct net_filter b);

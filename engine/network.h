@@ -374,9 +374,15 @@ struct net_aggregate_params {
    * avg, min, max of nothing or of a domain that is a number. */
   const struct net_aggregate_more *more;
   size_t more_count;
+  /* Conditions on rows of IN, all of which hold of the groups that are asked for (net_aggregate_pass). */
+  const struct net_program *const *asked_for;
+  size_t asked_for_count;
 };
 struct net_node *net_create_aggregate(struct net_network *network, const char *name,
                                       const struct net_aggregate_params *params);
+/* COUNT tuples, none of which comes, are there for sure, in the group of which the value is GROUP: as if they had come now.
+ * NODE counts the tuples of a summary, all of them, by one field or none, and has no further functions. */
+void net_aggregate_pass(struct net_node *node, union net_slot group, int64_t count);
 /* JOIN, by the overlap rule, whose result is of events and which has neither a predicate nor other keys than all
  * groups of AGGREGATE, asks that for its value instead of taking the rows that come at its port SIDE, and
  * which are AGGREGATE's, on the way through projections that only choose fields. Both are linked as they

@@ -218,7 +218,22 @@ static bool is_computed_of(const struct ng_node *node, const struct ng_column *c
   return false;
 }
 
-static void build_aggregate(struct ng_builder *builder, const struct ng_node *node) {
+/* The conditions below NODE, which counts what was left out: they are of its groups (rule predicates-down). */
+static void add_asked_for(struct ng_builder *builder, const struct ng_node *node,
+                          struct net_aggregate_params *params) {
+  const struct net_program **programs = NULL;
+  size_t count = 0;
+  const struct ng_node *below = node->inputs[0];
+  for (; below->kind == NET_NODE_SELECTION; below = below->inputs[0]) count++;
+  programs = BASE_NEW_ARRAY(builder->arena, count + 1, const struct net_program *);
+  below = node->inputs[0];
+  for (size_t i = 0; i < count; i++, below = below->inputs[0])
+    programs[i] = ng_built_program(builder, node->inputs[0], below->expr);
+  params->asked_for = programs;
+  params->asked_for_count = count;
+}
+
+static enum base_status build_aggregate(struct ng_builder *builder, const struct ng_node *node) {
   const struct ng_node *below = node->inputs[0];
   struct ng_built *built = ng_built_of(builder, node);
   const struct ng_query *query = node->query;
@@ -262,7 +277,11 @@ static void build_aggregate(struct ng_builder *builder, const struct ng_node *no
       .more = more,
       .more_count = node->more_count,
   };
+  if (node->aggregate->passes) add_asked_for(builder, node, &params);
   built->node = net_create_aggregate(builder->network, ng_built_name(builder, node), &params);
+  if (!node->aggregate->passes || !builder->inputs->counts) return BASE_OK;
+  const struct ng_relation *relation = query->variables[node->aggregate->variable].relation;
+  return builder->inputs->counts(builder->inputs->context, relation, built->node);
 }
 
 /* Rows of the input's layout. */
@@ -376,8 +395,7 @@ static enum base_status create(struct ng_builder *builder, const struct ng_node 
       build_switch(builder, node);
       break;
     case NET_NODE_AGGREGATE:
-      build_aggregate(builder, node);
-      break;
+      return build_aggregate(builder, node);
     case NET_NODE_CUT:
       build_cut(builder, node);
       break;

@@ -52,8 +52,9 @@ static void print_watched(struct base_buffer *out, const struct ng_plan *plan,
                        node->triggers.items[i]->name);
   if (node->triggered && !node->triggers.count) base_buffer_puts(out, ", sampled at each row");
   if (node->filter) {
-    base_buffer_puts(out, "; filtered at the source: ");
-    net_filter_print(out, *node->filter);
+    bool none = net_filter_is_none(*node->filter);
+    base_buffer_puts(out, none ? "; counted at the source" : "; filtered at the source: ");
+    if (!none) net_filter_print(out, *node->filter);
   }
   if (!node->every) return;
   base_buffer_printf(out, ", sampled every %" PRId64 " from ", node->every);

@@ -185,6 +185,10 @@ struct ng_inputs {
    * relation says, what ACCESS watches (net_access_each_watch). May be NULL. */
   void (*watches)(void *context, const char *owner, const struct ng_relation *relation,
                   const struct net_watch *watch, const struct net_node *access);
+  /* NODE, which has just been made, counts records of RELATION, also those that were left out where they arose: it is to be
+   * told now how many these are, of which process, and of each that comes (net_aggregate_pass). May be NULL. */
+  enum base_status (*counts)(void *context, const struct ng_relation *relation,
+                             struct net_node *node);
   /* Nodes that plans built with the same SHARED into the same network have in common are built once;
    * NULL: each plan has its own. */
   struct ng_shared *shared;

@@ -159,7 +159,7 @@ struct ng_node {
   size_t expiry_counts[2];
   /* closest: s of the left, t of the right side */
   const struct ng_column *before, *after;
-  bool distinct;  /* nearest of each distinct tuple */
+  bool distinct;             /* nearest of each distinct tuple */
   struct ng_node_lost *lost; /* rows of its sides that may have been lost */
   size_t lost_count;
   int64_t within; /* distinct: no further apart than so many chronons; -1: however far */
@@ -175,6 +175,7 @@ struct ng_node {
   bool groups_of_all; /* of tuples outside, that where and when leave out as well */
   bool groups_sure; /* ... and such a tuple is there wherever the value of its group is asked for */
   bool some_only;   /* no segment while nothing counts for sure (rule group-keys) */
+  bool counted;     /* it needs no record that is counted where it arises (rule counts-at-source) */
   uint32_t domain_fields;
   /* display */
   const char *name;

@@ -227,6 +227,9 @@ struct ng_aggregate {
   bool summary;                /* cumulative; of all tuples at once, one value for all time */
   const struct ng_expr
       *during; /* of a summary: as WHEN; what it leaves out makes no group either; NULL: all */
+  /* of a summary: how many records sensors made, of each process or in all, also those that were left out where they
+   * arose (ng_inputs.counts) */
+  bool passes;
   struct net_type type; /* unused for earliest, latest */
   struct base_range range;
 };

@@ -229,6 +229,7 @@ static void print_aggregate(struct base_buffer *out, const struct ng_node *node)
                      aggregate->cumulative, aggregate->unique, aggregate->window, node->apart,
                      node->groups_of_all, node->groups_sure, node->some_only, node->domain_fields);
   if (aggregate->summary) base_buffer_puts(out, " summary");
+  if (aggregate->passes) base_buffer_puts(out, " passes");
   if (aggregate->fraction > 0) base_buffer_printf(out, " %a", aggregate->fraction);
   print_column(out, node, node->argument);
   print_column(out, node, node->where);

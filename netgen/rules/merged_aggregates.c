@@ -55,6 +55,7 @@ static bool is_mergeable(const struct ng_plan *plan, const struct ng_node *node)
   bool counts_now = !aggregate->cumulative && !aggregate->window;
   if (!has_function(aggregate) || aggregate->unique || (!counts_now && !aggregate->summary))
     return false;
+  if (aggregate->passes) return false; /* it is told of what is not here */
   if (ng_node_readers(plan, node) != 1) return false;
   if (!node->argument) return true;
   int place = place_of(node, node->argument);

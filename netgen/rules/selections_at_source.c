@@ -192,6 +192,10 @@ static bool passed_of(const struct passing *passing, const struct ng_node *reade
   if (reader->alias)
     return reader->fields.count != fields->count ||
            passed_by(passing, reader, &reader->fields, ret);
+  if (reader->kind == NET_NODE_AGGREGATE && reader->counted) {
+    *ret = net_filter_none(passing->plan->arena);
+    return true;
+  }
   if (reader->kind == NET_NODE_AGGREGATE) {
     const struct ng_expr *where = counting(reader);
     if (where) *ret = of_condition(passing, fields, where, false);

@@ -16,7 +16,7 @@ import time
 import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from world import LIMIT, Failed, Skipped, World, apart, called, wait_for  # noqa: E402
+from world import LIMIT, Failed, Ledger, Skipped, World, apart, called, wait_for  # noqa: E402
 
 
 def start(world, *names, count=1000, pause_ns=0, threads=1):
@@ -1337,6 +1337,111 @@ def all_final(world, what, generated):
     equal('late, ' + what, world.count('Late'), 0)
 
 
+def numbers(world):
+    """What PerProcess says of each process, by its minor name."""
+    rows = world.sql('select Process, n from PerProcess')
+    return {re.sub('Worker:|#.*', '', process): n for process, n in rows}
+
+
+def ask_how_many(world):
+    world.run('range of t is Tick retrieve summary into PerProcess (t.Process, n = count(t by t.Process)) '
+              'retrieve summary into Whole (n = count(t))')
+
+
+def left(tickers, world):
+    """What each program has generated, less what was lost of it."""
+    lost = dict(world.sql('select source, sum("count") from "Lost" group by 1'))
+    known = {re.sub('Worker:|#.*', '', source): count for source, count in lost.items()}
+    return {ticker.name: ticker.generated() - known.get(ticker.name, 0) for ticker in tickers}
+
+
+def counted(world):
+    """Who asks how many records there are has their number, whoever is killed; who asks for them beside agrees."""
+    both = start(world, 'a', 'b', count=10**9, pause_ns=50000, threads=2)
+    ask_how_many(world)
+    for ticker in both:
+        wait_for('Tick is on', lambda: enabled(world, 'Tick', ticker.name))
+        ticker.go()
+    expect('it is said: ' + world.run('\\ds'), ', counted' in world.run('\\ds'))
+
+    def more(what):
+        before = dict(world.sql('select source, count from tq_filtered'))
+        wait_for('more is counted, ' + what, lambda: world.sql('select count(*) from tq_filtered where count > 500 + %d' %
+                                                               max(before.values(), default=0)) == [(2,)])
+    more('at first')
+    for _ in range(2):
+        world.kill(world.collector)
+        world.collect()
+        more('by another collector')
+        world.kill(world.server)
+        world.serve()
+        more('by another server')
+    equal('records that are stored', world.count('Tick'), 0)
+    world.run('range of t is Tick retrieve into Ticks (t.Number)')
+    wait_for('records', lambda: world.count('Ticks') > 1000)
+    filtered = world.filtered('Tick')
+    wait_for('more records', lambda: world.count('Ticks') > 2000)
+    equal('what is counted beside them', world.filtered('Tick'), filtered)
+    world.run('destroy Ticks')
+    more('without records')
+    for ticker in both:
+        ticker.enough()
+        ticker.done()
+    generated = sum(ticker.generated() for ticker in both)
+    wait_for(lambda: 'the account: %d, %d' % (generated, world.accounted('Tick')),
+             lambda: world.accounted('Tick') == generated)
+    wait_for(lambda: 'numbers %r are %r' % (numbers(world), left(both, world)),
+             lambda: numbers(world) == left(both, world))
+    total = str(sum(numbers(world).values()))
+    equal('in all', world.sql('select n from Whole'), [(int(total),)])
+    once = world.run('range of t is Tick retrieve summary (n = count(t))')
+    expect('asked once %s: %r' % (total, once), total in re.split(r'\W+', once))
+    said = world.shell('range of t is Tick retrieve (t.Number) where t.Number < 0').stderr.decode()
+    expect('who asks for them is told: ' + said, 'TQ-0370' in said)
+    for ticker in both:
+        ticker.end()
+    world.end(world.server)
+    checked = subprocess.run([world.tquel, 'check-database', world.database], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    equal('the file is in order: ' + checked.stdout.decode(), checked.returncode, 0)
+
+
+def counted_off(world):
+    """Sensors are off when nobody asks how many any more; a program that is killed, or ends at once, is counted."""
+    a, = start(world, 'a', count=10**9, pause_ns=50000, threads=2)
+    ask_how_many(world)
+    wait_for('Tick is on', lambda: enabled(world, 'Tick', 'a'))
+    brief = 0
+    for number in range(10):
+        path = os.path.join(world.directory, 'brief-%d' % number)
+        ledger = Ledger(path)
+        ledger[0] = 1  # it does not wait
+        process = world.spawn([world.ticker_path, 'brief', path, '5', '0', '1'])
+        while not ledger[3]:
+            expect('a brief program ends', process.poll() is None)
+        ledger[1] = 1
+        process.wait(LIMIT)
+        equal('passes', ledger.after(), 5)
+        brief += 5
+    wait_for(lambda: 'brief programs: %r, lost %d' % (world.sql('select n from Whole'), world.lost()),
+             lambda: world.accounted('Tick') == brief and world.sql('select n from Whole') == [(brief - world.lost(),)])
+    a.go()
+    wait_for('it is counted', lambda: numbers(world).get('a', 0) > 1000)
+    a.kill()
+    low, high = a.ledger.after(), a.ledger.before()
+    wait_for(lambda: 'the account (%d to %d; %d, lost %d)' % (low, high, world.accounted('Tick') - brief, world.lost()),
+             lambda: low <= world.accounted('Tick') - brief <= high)
+    wait_for('the number', lambda: world.sql('select n from Whole') == [(world.filtered('Tick'),)])
+    b = world.ticker('b', 10**9, 50000)
+    b.go()
+    wait_for('b is counted', lambda: numbers(world).get('b', 0) > 100)
+    equal('records that are stored', world.count('Tick'), 0)
+    world.run('destroy PerProcess destroy Whole')
+    wait_for('Tick is off', lambda: enabled(world, 'Tick', 'b') is False)
+    generated = b.generated()
+    expect('more is passed', wait_for('passes', lambda: b.ledger.after() > generated + 100))
+    equal('generated', b.generated(), generated)
+
+
 def last_records(world):
     """The last records before nobody asks any more become final, whatever ends then."""
     a, = start(world, 'a', count=10**9, pause_ns=200000)
@@ -1397,7 +1502,7 @@ def last_records(world):
 SCENARIOS = [nobody_asks, a_question, only_what_is_asked, later_processes, on_and_off, checkpoints,
              counting, collector_stopped, a_display, objects, objects_of_a_process, names,
              periods, gaps, keys_of_their_own,
-             taken_over, machine_lost, sampled, computed_objects, compensated, collector_killed,
+             counted, counted_off, taken_over, machine_lost, sampled, computed_objects, compensated, collector_killed,
              ended_unseen, server_killed, program_killed, overload, sampled_in_overload, sampled_and_taken_over,
              uncertain_where_lost, last_records]
 

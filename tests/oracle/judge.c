@@ -70,6 +70,7 @@ static void add_tally(struct tally *to, const struct tally *from) {
   to->triggers += from->triggers;
   to->withheld += from->withheld;
   to->filtered += from->filtered;
+  to->counted += from->counted;
 }
 
 /* --- the work of a process */
@@ -273,12 +274,14 @@ int main(int argc, char **argv) {
     printf(
         "# %llu statements about sensors: %llu objects switched on by other relations, %llu clocks "
         "told, %llu samples triggered, %llu records not made, %llu asked about their values and "
-        "left out\n",
+        "left out, %llu events of them counted\n",
         (unsigned long long)tally.sensed, (unsigned long long)tally.arcs,
         (unsigned long long)tally.clocks, (unsigned long long)tally.triggers,
-        (unsigned long long)tally.withheld, (unsigned long long)tally.filtered);
-    told = judge.sensors < TOLD_FROM || (tally.arcs > 0 && tally.clocks > 0 && tally.triggers > 0 &&
-                                         tally.withheld > 0 && tally.filtered > 0);
+        (unsigned long long)tally.withheld, (unsigned long long)tally.filtered,
+        (unsigned long long)tally.counted);
+    told = judge.sensors < TOLD_FROM ||
+           (tally.arcs > 0 && tally.clocks > 0 && tally.triggers > 0 && tally.withheld > 0 &&
+            tally.filtered > 0 && tally.counted > 0);
   }
   if (judge.selftest) return tally.differences > 0 ? 0 : 1;
   return tally.differences > 0 || !told;

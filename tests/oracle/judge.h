@@ -33,6 +33,8 @@ struct input_row {
   bool definite;
   struct input_value values[DOMAINS_MAX];
   bool dropped; /* left out while shrinking */
+  /* made, and left out where it arose: it counts where nothing is asked but how many there are, and is nowhere else */
+  bool left_out;
 };
 
 struct input {
@@ -249,8 +251,8 @@ struct verdict {
 };
 struct tally {
   uint64_t judged, refused, skipped, errors, differences, rows, omega, doubted;
-  uint64_t sensed, arcs, clocks, triggers, withheld,
-      filtered; /* statements about sensors; see sensed.h */
+  uint64_t sensed, arcs, clocks, triggers, withheld, filtered,
+      counted; /* statements about sensors; see sensed.h */
 };
 /* SELFTEST falsifies the reference. */
 void judge_configuration(const struct scenario *scenario, size_t last,

@@ -31,6 +31,7 @@ struct program {
   const struct net_watch **watches;
   size_t watch_count, watch_capacity;
   bool running;
+  bool left_out; /* what was asked about last is made, and nobody asks for its values */
   bool ends_asked[RELATIONS_MAX]; /* of traced relations: somebody asks when periods end */
   /* ... less is asked for than when something began that is still open: it may be of an entity that nobody asks for */
   bool narrowed[RELATIONS_MAX];
@@ -118,7 +119,7 @@ static bool passes(const struct net_watch *watch, const struct input *input,
   return good || watch->filter_length == 0;
 }
 
-static bool asks_for(const struct program *program, const struct net_watch *watch,
+static bool asks_for(struct program *program, const struct net_watch *watch,
                      const struct input *input, const struct input_row *row) {
   const struct base_strings *strings = tql_session_strings(program->engine->session);
   if (strcmp(watch->relation, input->name) != 0) return false;
@@ -135,11 +136,13 @@ static bool asks_for(const struct program *program, const struct net_watch *watc
   if (program->narrowed[input - program->scenario->inputs] || passes(watch, input, row))
     return true;
   program->counts->filtered++;
+  program->left_out = true;
   return false;
 }
 
-static bool is_watched(const struct program *program, const struct input *input,
+static bool is_watched(struct program *program, const struct input *input,
                        const struct input_row *row) {
+  program->left_out = false;
   for (size_t i = 0; i < program->watch_count; i++)
     if (asks_for(program, program->watches[i], input, row)) return true;
   for (size_t i = 0; i < program->asked_count; i++)
@@ -222,6 +225,33 @@ static bool has_open(const struct input *input, const struct input *made) {
   return false;
 }
 
+/* Has the program done the same at the same time? Relations are sets, passes are counted: it is done once. */
+static bool is_repeated(const struct input *input, size_t number) {
+  const struct input_row *row = &input->rows[number];
+  for (size_t i = 0; i < number; i++) {
+    const struct input_row *other = &input->rows[i];
+    bool same = !other->dropped && other->time[0] == row->time[0];
+    for (size_t k = 0; same && k < input->domain_count; k++)
+      same = input->domains[k].kind == 's' ? strcmp(other->values[k].s, row->values[k].s) == 0
+                                           : other->values[k].i == row->values[k].i;
+    if (same) return true;
+  }
+  return false;
+}
+
+/* A record of an event that was left out: it is said that there was one, and of which process. */
+static bool leave_out(struct program *program, size_t number, size_t row_number) {
+  const struct input *input = &program->scenario->inputs[number];
+  const struct input_row *row = &input->rows[row_number];
+  struct input *made = &program->made->inputs[number];
+  if (!is_kind(input, "event") || is_repeated(input, row_number)) return true;
+  made->rows[made->count] = *row;
+  made->rows[made->count++].left_out = true;
+  program->counts->counted++;
+  return tql_source_filtered(program->announcer, program->streams[number], row->values[0].s, 1,
+                             row->time[0], row->time[1]) == BASE_OK;
+}
+
 static bool run_program(struct program *program, net_chronon time, bool *lies) {
   for (size_t i = 0; i < program->scenario->input_count; i++) {
     const struct input *input = &program->scenario->inputs[i];
@@ -233,6 +263,7 @@ static bool run_program(struct program *program, net_chronon time, bool *lies) {
       if (row->dropped || row->time[0] != time) continue;
       bool watched = is_watched(program, input, row);
       program->counts->withheld += !watched;
+      if (!watched && program->left_out && !leave_out(program, i, j)) return false;
       if (!watched) continue;
       note(input, &program->made->inputs[i], row);
       if (*lies)

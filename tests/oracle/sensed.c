@@ -349,6 +349,34 @@ static void ask_for_values(struct scenario *scenario, struct statement *statemen
   }
 }
 
+/* How many records there are, and sometimes more, which needs them. Drawn apart: other statements stay as they were. */
+static bool ask_for_counts(struct scenario *scenario, struct statement *statement) {
+  struct base_random kept = scenario->random;
+  scenario->random = (struct base_random){scenario->seed * 999979 + scenario->statement_count};
+  bool made = chance(scenario, 20);
+  struct choice choice = {.scenario = scenario};
+  const char *a = use(&choice, PICK(scenario, "N", "N", "M"), true)->name;
+  const char *by = chance(scenario, 60) ? TEXT(" by %s.Process", a) : "";
+  if (*by) {
+    statement->kinds[statement->target_count] = 's';
+    statement->targets[statement->target_count++] = TEXT("p = %s.Process", a);
+  }
+  statement->kinds[statement->target_count] = 'i';
+  statement->targets[statement->target_count++] =
+      TEXT("n = count(%s%s%s)", a, chance(scenario, 20) ? ".x" : "", by);
+  if (chance(scenario, 20)) {
+    statement->kinds[statement->target_count] = 'i';
+    statement->targets[statement->target_count++] =
+        TEXT("m = %s(%s.x%s)", PICK(scenario, "max", "count", "countu"), a, by);
+  }
+  if (*by && chance(scenario, 30))
+    add_where(statement, TEXT("p = \"%s\"", processes[below(scenario, 2)]));
+  if (chance(scenario, 20)) add_where(statement, TEXT("n > %d", (int)below(scenario, 3)));
+  statement->modes = "summary ";
+  scenario->random = kept;
+  return made;
+}
+
 static void make_statements(struct scenario *scenario, bool *ret_whole) {
   size_t count = 1 + below(scenario, 2);
   if (chance(scenario, 30))
@@ -359,7 +387,10 @@ static void make_statements(struct scenario *scenario, bool *ret_whole) {
     struct statement *statement = &scenario->statements[number];
     *statement = (struct statement){.kind = RETRIEVE, .name = TEXT("D%zu", number)};
     ret_whole[number] = true;
-    if (chance(scenario, 25)) {
+    struct statement counts = *statement;
+    if (ask_for_counts(scenario, &counts)) {
+      *statement = counts;
+    } else if (chance(scenario, 25)) {
       ret_whole[number] = false;
       ask_at_events(scenario, statement);
     } else if (chance(scenario, 35)) {
@@ -469,6 +500,7 @@ static bool judge_with(const struct sensed *sensed, struct engine_options option
   sensed->tally->triggers += counts.triggers;
   sensed->tally->withheld += counts.withheld;
   sensed->tally->filtered += counts.filtered;
+  sensed->tally->counted += counts.counted;
   good = good && tells_apart(options, &counts, out);
   good = good && agree(out, sensed, world, &engine, true);
   if (good) {
@@ -563,6 +595,7 @@ void judge_sensed(uint64_t seed, bool verbose, bool selftest, struct tally *tall
       {false, 0, 1 + NG_RULE_CLOCK_SAMPLES},
       {false, 0, 1 + NG_RULE_TRIGGERED_SAMPLES},
       {false, 0, 1 + NG_RULE_SELECTIONS_AT_SOURCE},
+      {false, 0, 1 + NG_RULE_COUNTS_AT_SOURCE},
       {false, (uint32_t)(seed % 2), 1 + (int)(seed / 2 % NG_RULES)},
   };
   struct base_buffer out = BASE_BUFFER_EMPTY;

@@ -16,6 +16,7 @@ struct sensed_counts {
   uint64_t withheld; /* records that nobody asked for */
   uint64_t filters;  /* watches that ask for some values alone */
   uint64_t filtered; /* records that were withheld for that alone */
+  uint64_t counted;  /* ... of events, whose number was told */
 };
 
 /* --- generate.c, statements.c of these scenarios (sensed.c) */

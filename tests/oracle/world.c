@@ -13,6 +13,8 @@ struct world_relation {
   struct oracle_relation records; /* traced, sampled */
   struct net_key entity;          /* what tells its entities apart */
   struct oracle_relation rows;
+  struct oracle_relation
+      passed; /* events of sensors: the same, with what was left out where it arose */
   struct oracle_relation certain; /* the same, as far as losses leave it so, for who only looks */
   struct oracle_losses losses;
   const struct ng_query *query; /* derived */
@@ -32,9 +34,10 @@ struct world {
   struct tql_variable variables[3 * (RELATIONS_MAX + STATEMENTS_MAX) + 2];
   struct tql_settings settings;
   struct tql_scope scope;
-  bool looking;          /* what is evaluated is only looked at */
-  bool as_stored;        /* ... and what is derived is as it was made, as looking through it fails */
-  net_chronon passed;    /* the latest finite checkpoint of all inputs */
+  bool looking;       /* what is evaluated is only looked at */
+  bool counting;      /* ... is how many records sensors made, and nothing else */
+  bool as_stored;     /* ... and what is derived is as it was made, as looking through it fails */
+  net_chronon passed; /* the latest finite checkpoint of all inputs */
   bool may_fail, unsaid; /* of the last evaluation */
   bool clocks_alone;     /* is what it read */
   uint64_t doubted;
@@ -77,8 +80,26 @@ static const struct oracle_relation *find_rows(void *context, const char *name) 
   const struct world *world = context;
   const struct world_relation *relation = find(context, name);
   if (relation == NULL) return &world->nothing; /* of what paces clocks */
+  if (world->counting && relation->passed.layout) return &relation->passed;
   bool stored = world->as_stored && relation->query && !relation->view;
   return world->looking && !stored ? shown(world, relation) : &relation->rows;
+}
+
+/* Does QUERY ask how many records sensors made, of each process or in all, and nothing else of them? */
+static bool counts_passes(struct world *world, const struct ng_query *query) {
+  bool only = query->summary;
+  for (size_t i = 0; i < query->aggregate_count && only; i++) {
+    const struct ng_aggregate *aggregate = &query->aggregates[i];
+    const struct ng_variable *variable = &query->variables[aggregate->variable];
+    const struct world_relation *relation = find(world, variable->relation->name);
+    only = relation && relation->passed.layout && !variable->credibility &&
+           aggregate->function == NET_AGG_COUNT && !aggregate->unique && !aggregate->where &&
+           !aggregate->when && !aggregate->during && aggregate->by_count <= 1;
+    if (only && aggregate->argument) only = aggregate->argument->op == NG_DOMAIN;
+    if (only && aggregate->by_count == 1) /* Process is the first domain */
+      only = aggregate->by[0]->op == NG_DOMAIN && aggregate->by[0]->index == 0;
+  }
+  return only;
 }
 
 static bool is_made_of_inputs(struct world *world, const struct world_relation *relation) {
@@ -267,8 +288,15 @@ static void add_input(struct world *world, const struct scenario *scenario,
   const struct net_layout *layout = layout_of(world->arena, input, period ? NET_PERIOD : NET_EVENT);
   relation->records.layout = layout;
   relation->losses = losses_of(world, scenario, input);
-  for (size_t i = 0; i < input->count; i++)
-    if (!input->rows[i].dropped) put_row(world, input, &input->rows[i], &relation->records);
+  bool sensed = strcmp(input->domains[0].name, "Process") == 0 && is_kind(input, "event");
+  if (sensed) relation->passed.layout = layout;
+  for (size_t i = 0; i < input->count; i++) {
+    const struct input_row *row = &input->rows[i];
+    if (row->dropped) continue;
+    if (!row->left_out) put_row(world, input, row, &relation->records);
+    if (sensed) put_row(world, input, row, &relation->passed);
+  }
+  if (sensed) oracle_make_set(&relation->passed);
   relation->ng = (struct ng_relation){.name = input->name, .layout = layout};
   find_entity(world, input, relation);
   if (input->by_count > 0) {
@@ -284,8 +312,7 @@ static void add_input(struct world *world, const struct scenario *scenario,
 
 static void add_clocks(struct world *world, const struct scenario *scenario) {
   const struct net_layout *layout = net_layout_new(world->arena, NET_EVENT, NULL, 0);
-  world->passing =
-      (struct ng_relation){.name = "Clock", .kind = NG_REL_EVENT, .layout = layout};
+  world->passing = (struct ng_relation){.name = "Clock", .kind = NG_REL_EVENT, .layout = layout};
   world->nothing.layout = layout;
   for (int i = 0; i < 2; i++) {
     struct ng_relation *clock = BASE_NEW(world->arena, struct ng_relation);
@@ -439,7 +466,9 @@ static enum base_status retrieve(struct world *world, const struct statement *st
   world->unsaid = false;
   world->clocks_alone = reads_clocks_alone(world, *ret_query);
   struct oracle_world oracle = oracle_of(world, &world->origin, &world->unsaid);
+  world->counting = counts_passes(world, *ret_query);
   *ret_why = oracle_evaluate(world->arena, &oracle, *ret_query, ret, &world->may_fail);
+  world->counting = false;
   inherit(world, *ret_query, &world->may_fail, &world->unsaid);
   const struct tql_order *order = bound.statement->order;
   bool ordered = *ret_why == NULL && order != NULL && oracle_is_ordered(ret->layout);
@@ -456,7 +485,9 @@ static void look_at(struct world *world, struct world_relation *view,
   bool unsaid = false, may_fail = false;
   struct oracle_world oracle = oracle_of(world, &origin, &unsaid);
   world->looking = true;
+  world->counting = counts_passes(world, query);
   const char *why = oracle_evaluate(world->arena, &oracle, query, &view->certain, &may_fail);
+  world->counting = false;
   inherit(world, query, &may_fail, &unsaid);
   world->looking = false;
   view->looking_fails = may_fail;

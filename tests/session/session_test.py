@@ -511,6 +511,110 @@ run 0 destroy Note
 | run: user
 ''')
 
+scenario('sensors: how many there are', ANNOUNCED + """
+run 0 range of n is Note
+run 0 retrieve summary into Each (n.Process, k = count(n by n.Process))
+turn
+| + Note filtered: nothing
+row n d 1000 P:a#1 one
+filtered c n P:a#1 12 900 1100
+filtered c n P:b#1 3 500 700
+check c all 2000
+turn
+run 0 print Each sort by k
+| 0: definite,Process,k
+| 0: true,P:b#1,3
+| 0: true,P:a#1,13
+run 0 retrieve summary into Whole (k = count(n)) where k > 1
+run 0 print Whole
+| 0: definite,k
+| 0: true,16
+filtered c n P:b#1 4 2500 2700
+check c all 3000
+turn
+run 0 print Whole
+| 0: definite,k
+| 0: true,20
+run 0 retrieve summary (n.Process, k = count(n by n.Process)) where n.Process = "P:b*"
+| 0: definite,Process,k
+| 0: true,P:b#1,7
+run 0 retrieve summary (k = count(n))
+| 0: definite,k
+| 0: true,20
+run 0 retrieve summary (k = count(n where n.Text = "one"))
+| 0: definite,k
+| 0: true,1
+| TQ-0370 Note: 19 records ...
+run 0 retrieve summary (k = count(n), last = max(n.Text))
+| 0: definite,k,last
+| 0: true,1,one
+| TQ-0370 Note: 19 records ...
+run 0 retrieve summary into Some (n.Process, k = count(n by n.Process)) where n.Process = "P:b#1"
+turn
+| + Note Process=P:b#1 filtered: nothing
+run 0 print Some
+| 0: definite,Process,k
+| 0: true,P:b#1,7
+run 0 retrieve into A (n.Text) where n.Text = "a"
+| TQ-0370 Note: 19 records ...
+turn
+| + Note filtered: Text = "a"
+sensors
+| ...
+| watched: Note, counted (2): no such process is there
+| watched: Note, filtered: Text = "a" (1): no such process is there
+| watched: Note where Process = "P:b#1", counted (1): no such process is there
+| ...
+row n d 3500 P:a#1 a
+filtered c n P:a#1 2 3500 3501
+check c all 4000
+turn
+run 0 print Each sort by k
+| 0: definite,Process,k
+| 0: true,P:b#1,7
+| 0: true,P:a#1,16
+run 0 set rule counts-at-source off
+| TQ-0639 ...
+turn
+| + Note
+| + Note Process=P:b#1
+| - Note filtered: nothing
+| - Note Process=P:b#1 filtered: nothing
+run 0 print Each sort by k
+| 0: definite,Process,k
+| 0: true,P:b#1,7
+| 0: true,P:a#1,16
+run 0 set rule counts-at-source on
+| TQ-0639 ...
+turn
+| + Note filtered: nothing
+| + Note Process=P:b#1 filtered: nothing
+| - Note
+| - Note Process=P:b#1
+run 0 append to Lost (relation = "Note", source = "P:a#1", cause = "buffer", count = 7) start "1970-01-01T00:00:00.000001Z" stop "1970-01-01T00:00:00.000002Z"
+run 0 print Each sort by k
+| 0: definite,Process,k
+| 0: true,P:b#1,7
+| 0: false,P:a#1,16
+| TQ-0351 ...
+run 0 append to Lost (relation = "Note", source = "P:b#1", cause = "buffer", count = 7) start "1970-01-01T00:00:00.000001Z" stop "1970-01-01T00:00:00.000002Z"
+run 0 print Some
+| 0: definite,Process,k
+| 0: false,P:b#1,7
+| TQ-0351 ...
+run 0 delete n
+run 0 retrieve summary (n.Process, k = count(n by n.Process)) sort by k
+| 0: definite,Process,k
+| 0: false,P:b#1,7
+| 0: false,P:a#1,14
+| TQ-0351 ...
+run 0 destroy Each destroy Whole destroy Some destroy A
+turn
+| - Note filtered: nothing
+| - Note Process=P:b#1 filtered: nothing
+| - Note filtered: Text = "a"
+""")
+
 # Busy is traced, Quick an event relation, Use a period of its own.
 scenario('sensors: who may be sampled in overload', """open - real sensor
 source c inc1 hostA

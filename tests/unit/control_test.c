@@ -314,7 +314,7 @@ static enum base_status count_shown(void *context, const struct net_batch *batch
   return BASE_OK;
 }
 
-static void add_query(struct machine *machine, const struct ng_query *query, unsigned off) {
+static void add_query(struct machine *machine, const struct ng_query *query, uint64_t off) {
   struct ng_switches switches = {{false}};
   for (unsigned i = 0; i < NG_RULES; i++) switches.off[i] = off >> i & 1;
   struct ng_plan *plan = ng_plan_new(nq_arena, nq_strings, NET_TIMELINE_ABSTRACT);
@@ -415,8 +415,7 @@ END_TEST
 
 /* With the rule off, or the join that it needs, all is watched: the universal relation. */
 START_TEST(without_control_arcs) {
-  static const unsigned off[] = {1u << NG_RULE_CONTROL_ARCS, 1u << NG_RULE_JOINS,
-                                 (1u << NG_RULES) - 1};
+  static const uint64_t off[] = {NQ_RULE(CONTROL_ARCS), NQ_RULE(JOINS), NQ_ALL_RULES};
   struct machine machine;
   start(&machine, false);
   add_query(&machine, nq_stop_running(true), off[_i]);
@@ -499,7 +498,7 @@ START_TEST(costs_are_not_asked_for) {
   compensated.variable_count = 3;
   struct machine machine;
   start(&machine, _i == 2);
-  add_query(&machine, &compensated, _i == 1 ? (1u << NG_RULES) - 1 : 0);
+  add_query(&machine, &compensated, _i == 1 ? NQ_ALL_RULES : 0);
   net_freeze(machine.network);
   ck_assert_uint_eq(machine.access_count, 3);
   ck_assert_uint_eq(program.count, 1);
@@ -572,8 +571,7 @@ START_TEST(much_is_asked_for_once) {
   enum { MANY = 1000 };
   struct net_triggers *triggers = net_control_triggers(control);
   struct net_watch_object object = {.domain = "Process", .type = {NET_INTEGER, 8}};
-  struct net_watch watch = {
-      .relation = "R", .objects = &object, .object_count = 1};
+  struct net_watch watch = {.relation = "R", .objects = &object, .object_count = 1};
   for (int round = 0; round < 3; round++)
     for (int64_t i = 0; i < MANY; i++) {
       object.value.i = i;

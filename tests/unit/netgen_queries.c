@@ -11,12 +11,12 @@ static const struct net_type type_long = {NET_INTEGER, 8};
 static const struct net_type type_text = {NET_STRING, 0};
 static const struct net_type type_temporal = {NET_TEMPORAL, 0};
 
-unsigned nq_rule_choice(unsigned index) {
-  const unsigned all = (1u << NG_RULES) - 1;
+uint64_t nq_rule_choice(unsigned index) {
+  const uint64_t all = NQ_ALL_RULES;
   if (index < 2) return index ? all : 0;
-  if (index < 2 + NG_RULES) return all & ~(1u << (index - 2));
-  if (index < 2 + 2 * NG_RULES) return 1u << (index - 2 - NG_RULES);
-  return (unsigned)(index * UINT64_C(0x9e3779b97f4a7c15) >> 24) & all;
+  if (index < 2 + NG_RULES) return all & ~(UINT64_C(1) << (index - 2));
+  if (index < 2 + 2 * NG_RULES) return UINT64_C(1) << (index - 2 - NG_RULES);
+  return (index * UINT64_C(0x9e3779b97f4a7c15) >> 24) & all;
 }
 
 void nq_set_up(void) {

@@ -7,6 +7,7 @@
  * nothing stays undecided: what a node that waits has decided by then, and with which bounds, is the
  * engine's affair and not that of the rules. */
 #include <check.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -306,13 +307,13 @@ static size_t check_rules(const struct ng_query *const *queries, size_t count) {
   size_t length = strlen(expected);
   for (unsigned choice = 0; choice < NQ_RULE_CHOICES; choice++) {
     struct ng_switches switches;
-    unsigned on = nq_rule_choice(choice);
+    uint64_t on = nq_rule_choice(choice);
     for (int rule = 0; rule < NG_RULES; rule++) switches.off[rule] = !(on >> rule & 1);
     uint32_t rows_per_batch = choice % 3 == 0 ? 1 + choice % 4 : NET_BATCH_ROWS;
     char *got = run(queries, count, &switches, rows_per_batch);
     if (strcmp(expected, got) != 0) {
       explain_failure(queries, count, &switches);
-      ck_abort_msg("rules %x: expected\n%s\ngot\n%s", on, expected, got);
+      ck_abort_msg("rules %" PRIx64 ": expected\n%s\ngot\n%s", on, expected, got);
     }
     free(got);
   }

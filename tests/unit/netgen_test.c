@@ -45,45 +45,43 @@ static struct ng_plan *plan_of(const struct ng_query *query) {
 }
 
 /* RULES as bits. */
-static void transform(struct ng_plan *plan, unsigned rules) {
+static void transform(struct ng_plan *plan, uint64_t rules) {
   struct ng_switches switches;
   for (int i = 0; i < NG_RULES; i++) switches.off[i] = !(rules >> i & 1);
   BASE_CHECK(ng_plan_transform(plan, &switches, &diags) == BASE_OK, "test-plan-transformed");
 }
 
-enum {
-  KEYS = 1 << NG_RULE_GROUP_KEYS,
-  FOLDING = 1 << NG_RULE_CONSTANT_FOLDING,
-  FORMS = 1 << NG_RULE_NORMAL_FORMS,
-  DISTINCT = 1 << NG_RULE_DISTINCT_TUPLES,
-  SPECULATION = 1 << NG_RULE_SPECULATION,
-  ORDER = 1 << NG_RULE_PRODUCT_ORDER,
-  DOWN = 1 << NG_RULE_PREDICATES_DOWN,
-  PRODUCTS = 1 << NG_RULE_PRODUCT_RULE,
-  COMBINED = 1 << NG_RULE_COMBINED_EVENTS,
-  PERIODS = 1 << NG_RULE_COMBINED_PERIODS,
-  PARTIAL = 1 << NG_RULE_PARTIAL_OVERLAP,
-  JOINS = 1 << NG_RULE_JOINS,
-  COMMON = 1 << NG_RULE_COMMON_PERIOD,
-  UNUSED = 1 << NG_RULE_UNUSED_DOMAINS,
-  EQUAL = 1 << NG_RULE_EQUAL_VALUES,
-  MERGED = 1 << NG_RULE_MERGED_PROJECTIONS,
-  EXPRESSIONS = 1 << NG_RULE_COMMON_EXPRESSIONS,
-  STORED = 1 << NG_RULE_STORED_PERIODS,
-  STARTS = 1 << NG_RULE_TRACED_START_ONLY,
-  COMMON_NODES = 1 << NG_RULE_COMMON_SUBNETWORKS,
-  ARCS = 1 << NG_RULE_CONTROL_ARCS,
-  TRIGGERED = 1 << NG_RULE_TRIGGERED_SAMPLES,
-  SAMPLES = 1 << NG_RULE_CLOCK_SAMPLES,
-  FUNCTIONS = 1 << NG_RULE_MERGED_AGGREGATES,
-  CONTROL = 1 << NG_RULE_ACCESS_CONTROL,
-  SOURCE = 1 << NG_RULE_SELECTIONS_AT_SOURCE,
-  SEMI = 1 << NG_RULE_SEMI_JOINS,
-  SELF = 1 << NG_RULE_SELF_JOINS,
-  ASKED = 1 << NG_RULE_AGGREGATES_AT_EVENTS,
-  ORDERED = 1 << NG_RULE_TEMPORAL_ORDER,
-  ALL = (1 << NG_RULES) - 1,
-};
+#define KEYS         NQ_RULE(GROUP_KEYS)
+#define FOLDING      NQ_RULE(CONSTANT_FOLDING)
+#define FORMS        NQ_RULE(NORMAL_FORMS)
+#define DISTINCT     NQ_RULE(DISTINCT_TUPLES)
+#define SPECULATION  NQ_RULE(SPECULATION)
+#define ORDER        NQ_RULE(PRODUCT_ORDER)
+#define DOWN         NQ_RULE(PREDICATES_DOWN)
+#define PRODUCTS     NQ_RULE(PRODUCT_RULE)
+#define COMBINED     NQ_RULE(COMBINED_EVENTS)
+#define PERIODS      NQ_RULE(COMBINED_PERIODS)
+#define PARTIAL      NQ_RULE(PARTIAL_OVERLAP)
+#define JOINS        NQ_RULE(JOINS)
+#define COMMON       NQ_RULE(COMMON_PERIOD)
+#define UNUSED       NQ_RULE(UNUSED_DOMAINS)
+#define EQUAL        NQ_RULE(EQUAL_VALUES)
+#define MERGED       NQ_RULE(MERGED_PROJECTIONS)
+#define EXPRESSIONS  NQ_RULE(COMMON_EXPRESSIONS)
+#define STORED       NQ_RULE(STORED_PERIODS)
+#define STARTS       NQ_RULE(TRACED_START_ONLY)
+#define COMMON_NODES NQ_RULE(COMMON_SUBNETWORKS)
+#define ARCS         NQ_RULE(CONTROL_ARCS)
+#define TRIGGERED    NQ_RULE(TRIGGERED_SAMPLES)
+#define SAMPLES      NQ_RULE(CLOCK_SAMPLES)
+#define FUNCTIONS    NQ_RULE(MERGED_AGGREGATES)
+#define CONTROL      NQ_RULE(ACCESS_CONTROL)
+#define SOURCE       NQ_RULE(SELECTIONS_AT_SOURCE)
+#define SEMI         NQ_RULE(SEMI_JOINS)
+#define SELF         NQ_RULE(SELF_JOINS)
+#define ASKED        NQ_RULE(AGGREGATES_AT_EVENTS)
+#define ORDERED      NQ_RULE(TEMPORAL_ORDER)
+#define ALL          NQ_ALL_RULES
 
 static struct ng_plan *thesis_plan(bool during) {
   struct ng_plan *plan = new_plan();
@@ -102,7 +100,7 @@ struct golden {
   const char *name;
   const struct ng_query *(*query)(void); /* NULL: the plan of thesis 3.7 */
   bool during;
-  unsigned rules;
+  uint64_t rules;
   bool over_store;
   const char *text;
 };

@@ -107,6 +107,31 @@ static void refuse_times(struct tql_binder *binder, const struct tql_clauses *cl
   if (clauses->at) refuse(binder, &clauses->at_range, hint, what);
 }
 
+/* Is AGGREGATE no more than the number of records of a sensor, of each process or in all? */
+static bool counts_passes(const struct tql_binder *binder, const struct ng_aggregate *aggregate) {
+  const struct ng_variable *variable = &binder->variables[aggregate->variable];
+  const struct ng_relation *relation = variable->relation;
+  if (relation->kind != NG_REL_EVENT || relation->sensor == NULL || variable->credibility)
+    return false;
+  if (aggregate->function != NET_AGG_COUNT || aggregate->unique || aggregate->where ||
+      aggregate->when || aggregate->during)
+    return false;
+  if (aggregate->argument && aggregate->argument->op != NG_DOMAIN) return false;
+  if (aggregate->by_count == 0) return true;
+  const struct ng_expr *by = aggregate->by[0];
+  return aggregate->by_count == 1 && by->op == NG_DOMAIN &&
+         (int)by->index == ng_process_domain(relation);
+}
+
+/* What was left out where it arose counts where nothing else is asked of it: else one row would have the number of
+ * others than those that it tells of. */
+static void mark_passes(struct tql_binder *binder) {
+  bool all = true;
+  for (size_t i = 0; i < binder->aggregate_count; i++)
+    all = all && counts_passes(binder, &binder->aggregates[i]);
+  for (size_t i = 0; i < binder->aggregate_count; i++) binder->aggregates[i].passes = all;
+}
+
 void tql_bind_summary(struct tql_binder *binder, const struct tql_statement *statement) {
   const struct tql_clauses *clauses = &statement->clauses;
   struct ng_query *query = binder->query;
@@ -125,6 +150,7 @@ void tql_bind_summary(struct tql_binder *binder, const struct tql_statement *sta
   for (size_t i = 0; i < binder->target_count && !binder->failed; i++)
     binder->targets[i].expr = of_groups(binder, binder->targets[i].expr, false);
   for (size_t i = 0; i < binder->variable_count; i++) binder->variables[i].outside = false;
+  mark_passes(binder);
   query->summary = query->origin_given = true;
   query->origin = 0;
   query->start = always(binder, NET_BEGINNING, statement->range);

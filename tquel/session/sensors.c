@@ -196,8 +196,9 @@ static void put_filter(struct base_buffer *out, const struct net_watch *watch) {
   struct net_filter filter;
   if (watch->filter_length > 0 &&
       net_filter_get(arena, watch->filter, watch->filter_length, &filter)) {
-    base_buffer_puts(out, ", filtered: ");
-    net_filter_print(out, filter);
+    bool none = net_filter_is_none(filter);
+    base_buffer_puts(out, none ? ", counted" : ", filtered: ");
+    if (!none) net_filter_print(out, filter);
   }
   base_arena_free(arena);
 }

@@ -707,6 +707,7 @@ static void init_names(struct net_aggregate *node, struct base_arena *arena) {
   node->group_row = base_arena_array(arena, node->group_layout->slot_count, sizeof(union net_slot));
   node->last_row = base_arena_array(arena, params->in->slot_count, sizeof(union net_slot));
   node->last_group = NET_NO_ENTRY;
+  node->passed_row = base_arena_array(arena, params->in->slot_count, sizeof(union net_slot));
 }
 
 struct net_node *net_create_aggregate(struct net_network *network, const char *name,

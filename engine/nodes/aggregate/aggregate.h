@@ -321,9 +321,10 @@ struct net_aggregate {
   unsigned wait_kept;                        /* of their keys */
   uint32_t wait_then, wait_key, wait_stride; /* words: where they begin, and of one */
   enum net_agg_way way;
-  bool names_rows;          /* may have no value for a group: errors name a row (net_agg_error) */
-  union net_slot *last_row; /* that came, of LAST_GROUP; of nodes that name rows */
-  uint32_t last_group;      /* NET_NO_ENTRY: none has */
+  bool names_rows;            /* may have no value for a group: errors name a row (net_agg_error) */
+  union net_slot *passed_row; /* for net_aggregate_pass */
+  union net_slot *last_row;   /* that came, of LAST_GROUP; of nodes that name rows */
+  uint32_t last_group;        /* NET_NO_ENTRY: none has */
   const struct net_layout *group_layout; /* an instant, and what a group is called by */
   union net_slot *group_row;
   bool has_stairs; /* the best of plain rows is found by their ends */

@@ -81,6 +81,8 @@ struct session_place {
   struct net_node *periods;    /* traced: what makes them of records there; NULL: not live */
   struct net_node **accesses;  /* nodes that take this relation's rows or records */
   size_t access_count, access_capacity;
+  struct net_node **counts; /* they count what was left out of it, too (losses/filtered.c) */
+  size_t count_count, count_capacity;
   struct session_ask *asks; /* live and derived: what its network has watched (control/askers.c) */
   size_t ask_count, ask_capacity;
   struct net_rows runs; /* sampled: rows of the table that say of a run that it may go on */

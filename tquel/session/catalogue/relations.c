@@ -123,8 +123,10 @@ void session_relation_done(struct session_relation *relation) {
   free(relation->keep.keeps);
   relation->ng.keeps = relation->keep.keeps = NULL;
   free(relation->network.accesses);
+  free(relation->network.counts);
   free(relation->network.asks);
   relation->network.accesses = NULL;
+  relation->network.counts = NULL;
   relation->network.asks = NULL;
   if (relation->waiting.has_pending) net_inbox_done(&relation->waiting.pending);
   relation->waiting.has_pending = false;

@@ -135,6 +135,7 @@ static enum base_status build_query(struct tql_session *session,
                              .made = remember_access,
                              .derived = derived_node,
                              .passed = session_passed,
+                             .counts = session_count_live,
                              .control = session_control_of,
                              .watches = session_note_watch,
                              .shared = session->live_nodes};
@@ -230,6 +231,7 @@ void session_drop_live(struct tql_session *session) {
   for (size_t i = 0; i < session->relation_count; i++) {
     session->relations[i]->network.store_node = session->relations[i]->network.periods = NULL;
     session->relations[i]->network.access_count = session->relations[i]->network.ask_count = 0;
+    session->relations[i]->network.count_count = 0;
   }
   net_network_free(session->live);
   session->live = NULL;
@@ -288,6 +290,7 @@ static enum base_status build_view(struct tql_session *session, struct session_r
                              .made = remember_access,
                              .derived = derived_node,
                              .passed = session_passed,
+                             .counts = session_count_live,
                              .control = session_control_of,
                              .watches = session_note_watch,
                              .shared = session->live_nodes};

@@ -1,14 +1,68 @@
-/* Records that were left out where they arose, as nobody asked for them (rule selections-at-source).
+/* Records that were left out where they arose, as nobody asked for them (rules selections-at-source, counts-at-source).
  *
  *      collector ──▶ how many, of which process, when ──▶ tq_filtered ──▶ \ds, \d, a note beside an answer
+ *                                                              └──▶ summaries that ask how many there are
  *
  * No standing query lacks them. But what is stored of the relation lacks them, so whoever reads that is told: the
- * question itself may be about them. */
+ * question itself may be about them. Who asks how many there are has them counted: whenever a network is built its counts
+ * are told what tq_filtered has, and those of the live network what comes. */
 #include <string.h>
 #include <strings.h>
 
 #include "tquel/session/losses/losses.h"
 #include "tquel/session/session_impl.h"
+
+enum base_status session_each_filtered(struct tql_session *session,
+                                       const struct session_relation *relation, void *context,
+                                       void (*each)(void *context,
+                                                    const struct st_filtered *filtered)) {
+  return relation->sensors.announced ? st_filtered(session->database, relation->ng.name, context, each)
+                             : BASE_OK;
+}
+
+/* --- who counts them */
+
+struct passing {
+  struct tql_session *session;
+  struct net_node *node;
+};
+
+static void pass(void *context, const struct st_filtered *filtered) {
+  const struct passing *passing = context;
+  int64_t count = filtered->count > INT64_MAX ? INT64_MAX : (int64_t)filtered->count;
+  union net_slot process = {
+      .s = base_strings_intern_text(passing->session->strings, filtered->source)};
+  net_aggregate_pass(passing->node, process, count);
+}
+
+enum base_status session_count_once(void *context, const struct ng_relation *ng,
+                                    struct net_node *node) {
+  struct passing passing = {context, node};
+  const struct session_relation *relation = session_of(passing.session, ng);
+  return relation != NULL ? session_each_filtered(passing.session, relation, &passing, pass)
+                          : BASE_OK;
+}
+
+enum base_status session_count_live(void *context, const struct ng_relation *ng,
+                                    struct net_node *node) {
+  struct session_relation *relation = session_of(context, ng);
+  if (relation == NULL) return BASE_OK;
+  base_grow(&relation->network.counts, &relation->network.count_capacity, relation->network.count_count + 1,
+            sizeof *relation->network.counts);
+  relation->network.counts[relation->network.count_count++] = node;
+  return session_count_once(context, ng, node);
+}
+
+/* They are told with the next checkpoint. */
+void session_pass_filtered(struct tql_session *session, const struct st_filtered *filtered) {
+  struct session_relation *relation = session_find(session, filtered->relation);
+  for (size_t i = 0; relation != NULL && i < relation->network.count_count; i++) {
+    struct passing passing = {session, relation->network.counts[i]};
+    pass(&passing, filtered);
+  }
+}
+
+/* --- how many there are in all */
 
 static void add_up(void *context, const struct st_filtered *filtered) {
   struct st_filtered *sum = context;
@@ -22,9 +76,7 @@ static void add_up(void *context, const struct st_filtered *filtered) {
 static enum base_status sum_of(struct tql_session *session, const struct session_relation *relation,
                                struct st_filtered *ret) {
   *ret = (struct st_filtered){0};
-  return relation->sensors.announced
-             ? st_filtered(session->database, relation->ng.name, ret, add_up)
-             : BASE_OK;
+  return session_each_filtered(session, relation, ret, add_up);
 }
 
 static void put_times(const struct tql_session *session, const struct st_filtered *sum,
@@ -38,7 +90,7 @@ void session_describe_filtered(struct tql_session *session, const struct session
                                struct base_buffer *out) {
   struct st_filtered sum;
   if (sum_of(session, relation, &sum) != BASE_OK || sum.count == 0) return;
-  base_buffer_printf(out, "filtered:   %llu records, which nobody asked for, between ",
+  base_buffer_printf(out, "filtered:   %llu records, which were counted and not sent, between ",
                      (unsigned long long)sum.count);
   put_times(session, &sum, out);
   base_buffer_putc(out, '\n');
@@ -72,12 +124,20 @@ static enum base_status say_read(struct tql_session *session, struct session_rel
   return status;
 }
 
+/* Does QUERY ask of variable INDEX how many tuples there are, and nothing else? Then it has them counted. */
+static bool only_counts(const struct ng_query *query, size_t index) {
+  bool only = query->summary && !query->variables[index].outside;
+  for (size_t i = 0; i < query->aggregate_count; i++)
+    if (query->aggregates[i].variable == index) only = only && query->aggregates[i].passes;
+  return only;
+}
+
 enum base_status session_say_filtered(struct tql_session *session, const struct ng_query *query,
                                       struct session_relation *relation) {
   uint64_t walk = ++session->walks;
   enum base_status status = say_read(session, relation, walk);
   for (size_t i = 0; query != NULL && i < query->variable_count && status == BASE_OK; i++)
-    if (!query->variables[i].costs)
+    if (!query->variables[i].costs && !only_counts(query, i))
       status = say_read(session, session_of(session, query->variables[i].relation), walk);
   return status;
 }

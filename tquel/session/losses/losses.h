@@ -45,7 +45,22 @@ enum base_status session_doubt_rows(struct tql_session *session,
                                     const struct session_relation *relation,
                                     struct tql_rows *rows) BASE_MUST_USE;
 
-/* --- filtered.c: what was left out where it arose, as nobody asked for it */
+/* --- filtered.c: what was left out where it arose, as nobody asked for it; who counts that (ng_inputs.counts) */
+
+/* ... in a network that is run once. CONTEXT: the session. */
+enum base_status session_count_once(void *context, const struct ng_relation *ng,
+                                    struct net_node *node) BASE_MUST_USE;
+/* ... in the live network, where NODE is told of what comes, too. */
+enum base_status session_count_live(void *context, const struct ng_relation *ng,
+                                    struct net_node *node) BASE_MUST_USE;
+/* FILTERED, more than there were, to those of the live network. */
+void session_pass_filtered(struct tql_session *session, const struct st_filtered *filtered);
+/* Calls EACH for what was left out of RELATION, if sensors make its records. */
+enum base_status session_each_filtered(struct tql_session *session,
+                                       const struct session_relation *relation, void *context,
+                                       void (*each)(void *context,
+                                                    const struct st_filtered *filtered))
+    BASE_MUST_USE;
 /* Says of what QUERY, or RELATION (one of both is NULL), reads that records were left out where they arose. */
 enum base_status session_say_filtered(struct tql_session *session, const struct ng_query *query,
                                       struct session_relation *relation) BASE_MUST_USE;

@@ -503,11 +503,34 @@ static bool add_groups(struct counted *counted, const struct records *records,
   return any;
 }
 
+/* Of a group there may be nothing but what was left out where it arose. */
+struct left_out {
+  const struct counted *counted;
+  struct records *records;
+};
+
+static void add_left_out(void *context, const struct st_filtered *filtered) {
+  const struct left_out *left_out = context;
+  const struct counted *counted = left_out->counted;
+  struct records *records = left_out->records;
+  base_grow(&records->items, &records->capacity, records->count + 1, sizeof *records->items);
+  struct record *record = &records->items[records->count++];
+  record->at = (struct net_instant){filtered->since, filtered->until};
+  record->values = BASE_NEW_ARRAY(records->values, counted->known_count, union net_slot);
+  for (size_t i = 0; i < counted->known_count; i++)
+    if (counted->known[i].process)
+      record->values[i].s = base_strings_intern_text(counted->session->strings, filtered->source);
+}
+
 static enum base_status missing_of_records(struct counted *counted, struct net_rows *rows,
                                            bool *ret_any) {
   struct records records = {NULL, 0, 0, base_arena_new()};
   enum base_status status = BASE_OK;
   if (counted->told || rows->layout->field_count > 0) status = read_records(counted, &records);
+  struct left_out left_out = {counted, &records};
+  if (status == BASE_OK && counted->aggregate->passes && rows->layout->field_count > 0)
+    status =
+        session_each_filtered(counted->session, counted->doubt->relation, &left_out, add_left_out);
   sort_records(counted, &records, by_entity);
   *ret_any = status == BASE_OK && add_groups(counted, &records, rows);
   if (*ret_any) counted->doubt->counted = true;

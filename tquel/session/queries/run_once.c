@@ -259,7 +259,8 @@ static enum base_status run_network(struct tql_session *session, struct net_netw
   struct ng_inputs inputs = {.context = session,
                              .owner = one_off->store_name,
                              .source = open_source,
-                             .passed = session_passed};
+                             .passed = session_passed,
+                             .counts = session_count_once};
   enum base_status status = ng_plan_build(one_off->plan, network, &inputs, session->diags, &result);
   if (status != BASE_OK) return status;
   const struct net_layout *layout = one_off->query->layout;

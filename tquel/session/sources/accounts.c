@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/base/env.h"
+#include "tquel/session/losses/losses.h"
 #include "tquel/session/records/bringers.h"
 #include "tquel/session/records/records.h"
 #include "tquel/session/sources/sources.h"
@@ -91,6 +92,7 @@ enum base_status tql_source_filtered(struct tql_source *source, struct tql_strea
                                        .until = until};
   enum base_status status = session_enter_source(session);
   if (status == BASE_OK) status = st_filtered_add(session->database, &filtered);
+  if (status == BASE_OK) session_pass_filtered(session, &filtered);
   return session_leave_source(session, status);
 }
 
