@@ -6,23 +6,10 @@
  *      tq_log        all
  *
  * As time goes on the same is asked again and again, so what was found is remembered: of what is not over later, nothing
- * that is not long begins before what was not over then, except what came since (st_alive_added). */
+ * that is not long begins before what was not over then, except what came since (came.c). */
 #include <inttypes.h>
 
 #include "storage/internal.h"
-
-static const char *start_of(const struct st_table *table) {
-  return st_kind_is_event(table->kind) ? "at_lo" : "start_lo";
-}
-
-static const char *last_of(const struct st_table *table) {
-  return st_kind_is_event(table->kind) ? "at_hi" : "stop_hi";
-}
-
-void st_alive_added(struct st_table *table, net_chronon start, net_chronon last) {
-  if (table->alive_known && last >= table->alive_at && start < table->alive_first)
-    table->alive_first = start;
-}
 
 enum base_status st_first_short(struct st_database *database, struct st_table *table,
                                 net_chronon time, net_chronon *ret) {
@@ -34,12 +21,12 @@ enum base_status st_first_short(struct st_database *database, struct st_table *t
   bool known = table->alive_known && table->alive_version == version && table->alive_at <= time;
   if (known && table->alive_first > from) from = table->alive_first;
   struct base_buffer sql = BASE_BUFFER_EMPTY;
-  const char *start = start_of(table);
+  const char *start = st_sql_start(table->kind);
   base_buffer_printf(&sql, "SELECT %s FROM ", start);
   st_sql_name(&sql, table->name);
   base_buffer_printf(
       &sql, " WHERE %s>=%" PRId64 " AND %s<%" PRId64 " AND %s>=%" PRId64 " ORDER BY %s LIMIT 1",
-      start, from, start, time, last_of(table), time, start);
+      start, from, start, time, st_sql_last(table->kind), time, start);
   status = st_query_integer(database, base_buffer_text(&sql), NET_FOREVER, &first);
   base_buffer_done(&sql);
   *ret = first < time ? first : time;
@@ -55,11 +42,11 @@ static enum base_status first_long(struct st_database *database, const struct st
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   int64_t found = NET_FOREVER;
   /* With a bare column SQLite would walk the order of time for the first. */
-  base_buffer_printf(&sql, "SELECT min(+%s) FROM ", start_of(table));
+  base_buffer_printf(&sql, "SELECT min(+%s) FROM ", st_sql_start(table->kind));
   st_sql_name(&sql, table->name);
   base_buffer_puts(&sql, " WHERE ");
   st_sql_is_long(&sql, table->kind, database->timeline);
-  base_buffer_printf(&sql, " AND %s>=%" PRId64, last_of(table), time);
+  base_buffer_printf(&sql, " AND %s>=%" PRId64, st_sql_last(table->kind), time);
   enum base_status status = st_query_integer(database, base_buffer_text(&sql), NET_FOREVER, &found);
   base_buffer_done(&sql);
   if (found < *first) *first = found;

@@ -20,50 +20,11 @@
 
 enum { WORTH = 8 };
 
-/* --- the index of what lasts long */
-
-/* One minute; on the abstract timeline nobody knows. */
-int64_t st_long_span(enum net_timeline timeline) {
-  return timeline == NET_TIMELINE_REAL ? INT64_C(60000000000) : 10000;
-}
-
-static const char *start_lo(enum st_kind kind) {
-  return st_kind_is_event(kind) ? "at_lo" : "start_lo";
-}
+/* --- conditions */
 
 static const char *start_hi(enum st_kind kind) {
   return st_kind_is_event(kind) ? "at_hi" : "start_hi";
 }
-
-static const char *last(enum st_kind kind) {
-  return st_kind_is_event(kind) ? "at_hi" : "stop_hi";
-}
-
-/* The difference of two integers that are far apart is a float: large, as it should be. */
-void st_sql_is_long(struct base_buffer *sql, enum st_kind kind, enum net_timeline timeline) {
-  base_buffer_printf(sql, "%s-%s>%lld", last(kind), start_lo(kind),
-                     (long long)st_long_span(timeline));
-}
-
-static void append_long_name(struct base_buffer *sql, const char *relation) {
-  struct base_buffer name = BASE_BUFFER_EMPTY;
-  base_buffer_printf(&name, "tq_%s_long", relation);
-  st_sql_name(sql, base_buffer_text(&name));
-  base_buffer_done(&name);
-}
-
-void st_sql_create_long(struct base_buffer *sql, enum net_timeline timeline,
-                        const struct st_relation *relation) {
-  base_buffer_puts(sql, " CREATE INDEX ");
-  append_long_name(sql, relation->name);
-  base_buffer_puts(sql, " ON ");
-  st_sql_name(sql, relation->name);
-  base_buffer_printf(sql, "(%s) WHERE ", last(relation->kind));
-  st_sql_is_long(sql, relation->kind, timeline);
-  base_buffer_putc(sql, ';');
-}
-
-/* --- conditions */
 
 static void sql_time(struct base_buffer *sql, const char *column, const char *operator,
                      net_chronon time) {
@@ -97,9 +58,9 @@ void st_sql_wanted(struct base_buffer *sql, const struct st_table *table,
   enum st_kind kind = table->kind;
   int parameters = 0;
   base_buffer_puts(sql, " WHERE 1");
-  if (checkpoint != NET_FOREVER) sql_time(sql, start_lo(kind), "<", checkpoint);
+  if (checkpoint != NET_FOREVER) sql_time(sql, st_sql_start(kind), "<", checkpoint);
   if (wanted->start_lo_max != NET_FOREVER)
-    sql_time(sql, start_lo(kind), "<=", wanted->start_lo_max);
+    sql_time(sql, st_sql_start(kind), "<=", wanted->start_lo_max);
   if (wanted->start_hi_min != NET_BEGINNING)
     sql_time(sql, start_hi(kind), ">=", wanted->start_hi_min);
   if (wanted->stop_hi_min != NET_BEGINNING) sql_time(sql, "stop_hi", ">=", wanted->stop_hi_min);
@@ -209,11 +170,11 @@ static net_chronon first_short(struct st_database *database, struct st_table *ta
 static struct way long_way(const struct st_database *database, const struct st_table *table,
                            const struct net_wanted *wanted, net_chronon first) {
   struct way way = {.offered = NET_WANTED_ALL};
-  append_long_name(&way.index, table->name);
+  st_sql_long_index(&way.index, table->name);
   base_buffer_puts(&way.range, " AND ");
   st_sql_is_long(&way.range, table->kind, database->timeline);
-  sql_time(&way.range, last(table->kind), ">=", lasting_until(wanted));
-  sql_time(&way.rest, start_lo(table->kind), "<", first);
+  sql_time(&way.range, st_sql_last(table->kind), ">=", lasting_until(wanted));
+  sql_time(&way.rest, st_sql_start(table->kind), "<", first);
   return way;
 }
 
@@ -223,7 +184,7 @@ static struct way short_way(const struct st_table *table, const struct net_wante
   struct way way = {.offered = NET_WANTED_ALL};
   way.offered.start_lo_max = wanted->start_lo_max;
   st_sql_index(&way.index, table->name);
-  if (first != NET_BEGINNING) sql_time(&way.range, start_lo(table->kind), ">=", first);
+  if (first != NET_BEGINNING) sql_time(&way.range, st_sql_start(table->kind), ">=", first);
   return way;
 }
 

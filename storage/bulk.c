@@ -186,7 +186,7 @@ enum base_status st_put_all(struct st_database *database, struct st_table *table
           layout->fields[i].type.base;
   database->bulk = &bulk;
   status = st_step_done(database, table->put_all, "adding a row");
-  for (size_t i = 0; i < rows->count; i++) st_keep_added(database, table, net_rows_row(rows, i));
+  for (size_t i = 0; i < rows->count; i++) st_row_came(database, table, net_rows_row(rows, i));
   database->bulk = NULL;
   free(bulk.types);
   return status;

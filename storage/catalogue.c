@@ -472,7 +472,7 @@ enum base_status st_create(struct st_database *database, const struct st_relatio
   if (status == BASE_OK) status = insert_relation(database, relation);
   if (status != BASE_OK) return status;
   struct st_table *table = remember(database, relation);
-  if (!table->view) st_keep_created(database, table);
+  if (!table->view) st_none_came(database, table);
   st_cache_begin_empty(database, table, false);
   return BASE_OK;
 }

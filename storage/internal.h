@@ -165,7 +165,8 @@ struct st_database {
   struct st_table **tables; /* sorted by name, ASCII case-insensitive */
   size_t table_count, table_capacity;
   bool catalogue_stale;
-  bool is_blank; /* it has just been made: no relation is in it, and nobody has had time to edit it */
+  bool
+      is_blank; /* it has just been made: no relation is in it, and nobody has had time to edit it */
   int64_t data_version; /* readers: of the last look at the catalogue */
 
   sqlite3_stmt *begin, *rollback, *commit, *checkpoint, *passed,
@@ -230,6 +231,8 @@ enum base_status st_step_done(struct st_database *database, sqlite3_stmt *statem
 /* The first column of the first row as an integer; MISSING if there is no row or it is NULL. */
 enum base_status st_query_integer(struct st_database *database, const char *sql, int64_t missing,
                                   int64_t *ret);
+/* A copy of the text at COLUMN; "" of NULL. */
+char *st_column_text(struct base_arena *arena, sqlite3_stmt *statement, int column);
 
 /* --- ahead.c: the write-ahead log */
 /* From now on its length is kept to its limit. The database has one. */
@@ -256,6 +259,9 @@ void st_sql_column(struct base_buffer *sql, const struct st_domain *domain, unsi
 /* The columns of all domains, each with a comma in front. */
 void st_sql_domains(struct base_buffer *sql, const struct st_domain *domains, size_t count);
 bool st_kind_is_event(enum st_kind kind);
+/* The columns of the time from which on a tuple of KIND may last, and of that until which it may. */
+const char *st_sql_start(enum st_kind kind);
+const char *st_sql_last(enum st_kind kind);
 void st_sql_times(struct base_buffer *sql, enum st_kind kind); /* at_lo,at_hi or start_lo,... */
 /* The key of a row in the order of output, as the index has it: times, then domains. */
 void st_sql_key(struct base_buffer *sql, const struct st_table *table);
@@ -270,6 +276,17 @@ const struct st_domain *st_domain_of(const struct st_table *table, const char *n
 const char *st_rowid_name(const struct st_table *table);
 /* Is there an index called NAME? */
 enum base_status st_index_exists(struct st_database *database, const char *name, bool *ret);
+
+/* --- long.c: rows that last long */
+/* What is longer has an index of its own. */
+int64_t st_long_span(enum net_timeline timeline);
+/* ... its name, quoted: "tq_R_long". */
+void st_sql_long_index(struct base_buffer *sql, const char *relation);
+/* The condition that makes a row of KIND long. */
+void st_sql_is_long(struct base_buffer *sql, enum st_kind kind, enum net_timeline timeline);
+/* SQL that makes the index of long rows, behind the relation's table. */
+void st_sql_create_long(struct base_buffer *sql, enum net_timeline timeline,
+                        const struct st_relation *relation);
 
 /* --- view.c */
 void st_sql_create_view(struct base_buffer *sql, enum net_timeline timeline,
@@ -315,9 +332,11 @@ bool st_are_times(const union net_slot *row, uint32_t times);
 /* Why they are not, in words, or NULL. */
 const char *st_times_fault(const union net_slot *row, int times);
 
-/* --- relation.c: rows and SQLite's columns */
-/* A copy of the text at COLUMN; "" of NULL. */
-char *st_column_text(struct base_arena *arena, sqlite3_stmt *statement, int column);
+/* --- row.c: rows and SQLite's columns */
+/* Binds the value at SLOT of BASE to the parameters FIRST (and three more of a temporal value).
+ * Strings are not copied: the statement must be stepped before the table of strings is swept. */
+void st_bind_value(struct st_database *database, sqlite3_stmt *statement, int first,
+                   enum net_base_type base, const union net_slot *slot);
 /* Takes the row at which STATEMENT (times, definite, fields) stands, and its marks. DECLARED: values are of
  * their types' widths (st_is_declared). NULL; or why it is no tuple, with *RET_FIELD (NULL: its times, or
  * definite): somebody has edited the table, and ROW is of no use. */
@@ -342,6 +361,12 @@ void st_bind_row(struct st_database *database, const struct st_table *table,
 /* SELECT times, definite, fields FROM relation. */
 void st_sql_select(struct base_buffer *sql, const struct st_table *table,
                    const struct net_layout *layout);
+/* ROW of LAYOUT, whose fields were matched, as TABLE's own layout has it and as SQLite gives it back;
+ * good until the next call. */
+const union net_slot *st_row_of_table(struct st_table *table, const struct net_layout *layout,
+                                      const union net_slot *row);
+
+/* --- relation.c: one relation's rows in and out */
 void st_table_reset(struct st_table *table); /* finalizes its statements */
 
 enum base_status st_relation_put(struct net_store *store, const char *relation,
@@ -357,10 +382,14 @@ enum base_status st_relation_close(struct net_store *store, const char *relation
 enum base_status st_relation_checkpoint(struct net_store *store, const char *relation,
                                         net_chronon time);
 
-/* ROW of LAYOUT, whose fields were matched, as TABLE's own layout has it and as SQLite gives it back;
- * good until the next call. */
-const union net_slot *st_row_of_table(struct st_table *table, const struct net_layout *layout,
-                                      const union net_slot *row);
+/* --- came.c: what is remembered of rows */
+/* A row of TABLE came, or came to have this stop. */
+void st_row_came(const struct st_database *database, struct st_table *table,
+                 const union net_slot *row);
+/* TABLE is new, and empty. */
+void st_none_came(struct st_database *database, struct st_table *table);
+/* Of rows put into TABLE, COUNT are equal to others. */
+void st_note_equal(const struct st_database *database, struct st_table *table, size_t count);
 
 /* --- order.c: rows in memory in the order of the index */
 int st_rows_compare(const struct net_layout *layout, const struct base_strings *strings,
@@ -390,8 +419,6 @@ enum base_status st_checkpoints_flush(struct st_database *database);
 /* What is remembered of the log, and what waits, is no more. */
 void st_log_forget(struct st_table *table);
 void st_log_rolled_back(struct st_database *database);
-/* Of rows put into TABLE, COUNT are equal to others. */
-void st_note_equal(const struct st_database *database, struct st_table *table, size_t count);
 /* All logged rows of TABLE go into the table. */
 enum base_status st_log_fold(struct st_database *database, struct st_table *table);
 enum base_status st_log_clear(struct st_database *database, struct st_table *table);
@@ -429,17 +456,10 @@ enum base_status st_log_overlaps(struct st_database *database, const struct st_t
                                  const struct st_log *log, bool *ret);
 
 /* --- keep.c */
-/* A row of TABLE came, or came to have this stop. */
-void st_keep_added(const struct st_database *database, struct st_table *table,
-                   const union net_slot *row);
-/* TABLE is new, and empty. */
-void st_keep_created(struct st_database *database, struct st_table *table);
 /* What is remembered of what is old is no more. */
 void st_keep_rolled_back(struct st_database *database);
 
 /* --- alive.c */
-/* TABLE has a row with these bounds that it did not have. */
-void st_alive_added(struct st_table *table, net_chronon start, net_chronon last);
 /* Of TABLE's rows, without those in the log, that are not over before TIME and not long, none starts before *RET. */
 enum base_status st_first_short(struct st_database *database, struct st_table *table,
                                 net_chronon time, net_chronon *ret);
@@ -489,14 +509,6 @@ enum base_status st_row_damaged(struct st_database *database, const char *relati
 enum base_status st_samples_prepare(struct st_database *database);
 
 /* --- bounded.c: part of a relation */
-/* What is longer has an index of its own. */
-int64_t st_long_span(enum net_timeline timeline);
-/* ... its name, quoted. */
-/* The condition that makes a row of KIND long. */
-void st_sql_is_long(struct base_buffer *sql, enum st_kind kind, enum net_timeline timeline);
-/* SQL that makes the index of long rows, behind the relation's table. */
-void st_sql_create_long(struct base_buffer *sql, enum net_timeline timeline,
-                        const struct st_relation *relation);
 /* " WHERE ..." of rows before CHECKPOINT that are WANTED, whose strings st_bind_wanted binds. */
 void st_sql_wanted(struct base_buffer *sql, const struct st_table *table,
                    const struct net_wanted *wanted, net_chronon checkpoint);

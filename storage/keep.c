@@ -24,14 +24,6 @@
 
 #include "storage/internal.h"
 
-static const char *start_of(const struct st_table *table) {
-  return st_kind_is_event(table->kind) ? "at_lo" : "start_lo";
-}
-
-static const char *last_of(const struct st_table *table) {
-  return st_kind_is_event(table->kind) ? "at_hi" : "stop_hi";
-}
-
 /* ---- what is known of a relation's rows ---- */
 
 static enum base_status know(struct st_database *database, struct st_table *table) {
@@ -56,17 +48,6 @@ static enum base_status know(struct st_database *database, struct st_table *tabl
 void st_keep_rolled_back(struct st_database *database) {
   for (size_t i = 0; i < database->table_count; i++)
     database->tables[i]->keep_known = database->tables[i]->alive_known = false;
-}
-
-void st_keep_added(const struct st_database *database, struct st_table *table,
-                   const union net_slot *row) {
-  net_chronon last = st_kind_is_event(table->kind) ? row[1].i : row[3].i;
-  int64_t lasts;
-  st_alive_added(table, row[0].i, last);
-  if (last < table->came_old) table->came_old = last;
-  if (!__builtin_sub_overflow(last, row[0].i, &lasts) && lasts > table->widest &&
-      lasts <= st_long_span(database->timeline))
-    table->widest = lasts;
 }
 
 /* SQL has the relation as its first parameter, and NUMBERS behind it. */
@@ -216,7 +197,7 @@ static enum base_status walk_long(struct st_database *database, struct st_table 
   st_sql_name(&sql, table->name);
   base_buffer_puts(&sql, " WHERE ");
   st_sql_is_long(&sql, table->kind, database->timeline);
-  base_buffer_printf(&sql, " AND %s<%" PRId64, last_of(table), table->walk_limit);
+  base_buffer_printf(&sql, " AND %s<%" PRId64, st_sql_last(table->kind), table->walk_limit);
   if (!st_kind_is_event(table->kind)) base_buffer_puts(&sql, " AND stop_lo IS NOT NULL");
   enum base_status status =
       look_and_remove(database, table, base_buffer_text(&sql), *rows, &looked);
@@ -232,9 +213,9 @@ static enum base_status walk_table(struct st_database *database, struct st_table
                                    size_t *rows, size_t *removed, bool *ret_over) {
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   struct looked looked;
-  const char *start = start_of(table);
+  const char *start = st_sql_start(table->kind);
   base_buffer_printf(&sql, "SELECT %s, %s, %s<%" PRId64, st_rowid_name(table), start,
-                     last_of(table), table->walk_limit);
+                     st_sql_last(table->kind), table->walk_limit);
   if (!st_kind_is_event(table->kind)) base_buffer_puts(&sql, " AND stop_lo IS NOT NULL");
   base_buffer_puts(&sql, " FROM ");
   st_sql_name(&sql, table->name);
@@ -371,8 +352,8 @@ enum base_status st_count_old(struct st_database *database, const char *name, ne
   if (status != BASE_OK || table->view) return status;
   base_buffer_puts(&sql, "SELECT count(*) FROM (SELECT 1 FROM ");
   st_sql_name(&sql, table->name);
-  base_buffer_printf(&sql, " WHERE %s<%" PRId64 " AND %s<%" PRId64, start_of(table), limit,
-                     last_of(table), limit);
+  base_buffer_printf(&sql, " WHERE %s<%" PRId64 " AND %s<%" PRId64, st_sql_start(table->kind),
+                     limit, st_sql_last(table->kind), limit);
   if (!st_kind_is_event(table->kind)) base_buffer_puts(&sql, " AND stop_lo IS NOT NULL");
   base_buffer_printf(&sql, " LIMIT %" PRId64 ")", most);
   status = st_query_integer(database, base_buffer_text(&sql), 0, ret);
@@ -427,7 +408,8 @@ static enum base_status measure_more(struct st_database *database, struct st_tab
   sqlite3_stmt *statement = NULL;
   const char *rowid = st_rowid_name(table);
   if (rowid == NULL) return BASE_OK;
-  base_buffer_printf(&sql, "SELECT %s, %s, %s FROM ", rowid, start_of(table), last_of(table));
+  base_buffer_printf(&sql, "SELECT %s, %s, %s FROM ", rowid, st_sql_start(table->kind),
+                     st_sql_last(table->kind));
   st_sql_name(&sql, table->name);
   base_buffer_printf(&sql, " WHERE %s>%" PRId64 " ORDER BY %s LIMIT %d", rowid,
                      table->widest_to - 1, rowid, ROWS_TO_LOOK_AT);
@@ -480,12 +462,6 @@ bool st_goes_on_measuring(struct st_database *database) {
   return measuring;
 }
 
-void st_keep_created(struct st_database *database, struct st_table *table) {
-  table->widest_to = INT64_MAX;
-  if (st_query_integer(database, "PRAGMA data_version", 0, &table->widest_version) != BASE_OK)
-    table->widest_to = 0;
-}
-
 /* Rows that are logged are not looked at: they are behind the first of them. */
 static enum base_status first_logged(struct st_database *database, const struct st_table *table,
                                      net_chronon *ret) {
@@ -515,11 +491,11 @@ enum base_status st_earliest_alive(struct st_database *database, const char *nam
   }
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   /* With a bare column SQLite would walk the order of time for the first. */
-  base_buffer_printf(&sql, "SELECT min(+%s) FROM ", start_of(table));
+  base_buffer_printf(&sql, "SELECT min(+%s) FROM ", st_sql_start(table->kind));
   st_sql_name(&sql, table->name);
   base_buffer_puts(&sql, " WHERE ");
   st_sql_is_long(&sql, table->kind, database->timeline);
-  base_buffer_printf(&sql, " AND %s>=%" PRId64, last_of(table), time);
+  base_buffer_printf(&sql, " AND %s>=%" PRId64, st_sql_last(table->kind), time);
   status = st_query_integer(database, base_buffer_text(&sql), NET_FOREVER, &first);
   base_buffer_done(&sql);
   if (first < *ret) *ret = first;

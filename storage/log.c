@@ -228,7 +228,7 @@ enum base_status st_relation_append(struct net_store *store, const char *relatio
   if (!table->waiting.layout) net_rows_init(&table->waiting, table->layout);
   table->changes++;
   database->appended += rows->count;
-  for (size_t i = 0; i < rows->count; i++) st_keep_added(database, table, net_rows_row(rows, i));
+  for (size_t i = 0; i < rows->count; i++) st_row_came(database, table, net_rows_row(rows, i));
   if (is_as_stored(table, rows->layout)) {
     net_rows_add_all(&table->waiting, rows->rows, rows->marks, rows->count);
     return BASE_OK;

@@ -40,6 +40,14 @@ bool st_kind_is_event(enum st_kind kind) {
   return kind == ST_EVENT || kind == ST_DERIVED_EVENT;
 }
 
+const char *st_sql_start(enum st_kind kind) {
+  return st_kind_is_event(kind) ? "at_lo" : "start_lo";
+}
+
+const char *st_sql_last(enum st_kind kind) {
+  return st_kind_is_event(kind) ? "at_hi" : "stop_hi";
+}
+
 /* Appends what makes the relations' indexes anew, in which an open stop once counted as `beginning`. */
 static enum base_status append_indexes(struct st_database *database, struct base_buffer *sql) {
   static const char query[] =

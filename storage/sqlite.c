@@ -148,3 +148,9 @@ enum base_status st_query_integer(struct st_database *database, const char *sql,
   if (status == BASE_OK) *ret = value;
   return status;
 }
+
+char *st_column_text(struct base_arena *arena, sqlite3_stmt *statement, int column) {
+  const char *text = (const char *)sqlite3_column_text(statement, column);
+  return base_arena_strndup(arena, text ? text : "",
+                            (size_t)sqlite3_column_bytes(statement, column));
+}
