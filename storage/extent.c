@@ -35,8 +35,8 @@ enum base_status st_count_from(struct st_database *database, const char *name, n
   struct base_buffer sql = BASE_BUFFER_EMPTY;
   base_buffer_puts(&sql, "SELECT count(*) FROM (SELECT 1 FROM ");
   st_sql_name(&sql, table->name);
-  base_buffer_printf(&sql, " WHERE %s>=%" PRId64 " LIMIT %" PRId64 ")",
-                     st_kind_is_event(table->kind) ? "at_lo" : "start_lo", time, most);
+  base_buffer_printf(&sql, " WHERE %s>=%" PRId64 " LIMIT %" PRId64 ")", st_sql_start(table->kind),
+                     time, most);
   status = st_query_integer(database, base_buffer_text(&sql), 0, ret);
   base_buffer_done(&sql);
   return status;

@@ -39,7 +39,7 @@
 /* Tables with fewer rows are dropped at once. */
 #define ST_GONE_ROWS 8192
 
-/* When rows are logged (log.c); tests have other numbers. */
+/* When rows are logged (append.c); tests have other numbers. */
 struct st_log_limits {
   size_t least; /* rows at a time that are worth it */
   size_t most;  /* of one relation */
@@ -295,6 +295,18 @@ void st_sql_create_view(struct base_buffer *sql, enum net_timeline timeline,
 /* --- catalogue.c */
 enum base_status st_catalogue_load(struct st_database *database);
 void st_catalogue_forget(struct st_database *database);
+/* Reads the copy in memory again, if it is not that of the file any more. */
+enum base_status st_catalogue_refresh(struct st_database *database);
+bool st_catalogue_has(const struct st_database *database, const char *name);
+/* The table of NAME, if it is unusable, or NULL. */
+struct st_table *st_catalogue_unusable(const struct st_database *database, const char *name);
+/* RELATION, of whose name there is none, is in the copy from now on; TABLE is not any more, and is freed. */
+struct st_table *st_catalogue_add(struct st_database *database, const struct st_relation *relation);
+void st_catalogue_remove(struct st_database *database, struct st_table *table);
+/* The table of NAME, without writing what waits of it; reports MSG_UNKNOWN_RELATION when there is none. */
+enum base_status st_catalogue_look(struct st_database *database, const char *name,
+                                   struct st_table **ret);
+
 /* --- consistent.c */
 /* Says of each of RELATIONS, which are in the order in which they were made, why it is unusable. */
 enum base_status st_catalogue_judge(struct st_database *database, struct base_arena *arena,
@@ -307,13 +319,6 @@ bool st_is_relation_name(const char *text);
 char *st_shown_text(struct base_arena *arena, const char *text);
 /* ... MOST bytes of it. */
 char *st_shown_part(struct base_arena *arena, const char *text, size_t most);
-/* The table of NAME; reports MSG_UNKNOWN_RELATION when there is none. */
-enum base_status st_catalogue_find(struct st_database *database, const char *name,
-                                   struct st_table **ret);
-
-/* ... without writing what waits of it. */
-enum base_status st_catalogue_look(struct st_database *database, const char *name,
-                                   struct st_table **ret);
 
 /* --- gone.c: relations that were destroyed */
 /* Gives TABLE and its indexes names that nobody asks for, so that it can go some rows at a time; *RET_DONE false: it is small,
@@ -322,8 +327,6 @@ enum base_status st_put_away(struct st_database *database, const struct st_table
                              bool *ret_done);
 /* Looks whether an earlier program has left some. */
 enum base_status st_gone_open(struct st_database *database);
-
-/* --- rules.c */
 
 /* --- tuple.c */
 
@@ -367,7 +370,6 @@ const union net_slot *st_row_of_table(struct st_table *table, const struct net_l
                                       const union net_slot *row);
 
 /* --- relation.c: one relation's rows in and out */
-void st_table_reset(struct st_table *table); /* finalizes its statements */
 
 enum base_status st_relation_put(struct net_store *store, const char *relation,
                                  const struct net_layout *layout, const union net_slot *row,
@@ -407,21 +409,37 @@ void st_rows_pack(struct base_buffer *out, const struct base_strings *strings,
 bool st_rows_unpack(const void *bytes, size_t length, struct base_strings *strings,
                     struct net_rows *ret);
 
-/* --- log.c: rows that are written as they come, and put into their table later */
-enum base_status st_relation_append(struct net_store *store, const char *relation,
-                                    const struct net_rows *rows);
-/* Writes the rows of TABLE, or of all tables, that wait; those of TABLE if they are many. */
-enum base_status st_log_flush(struct st_database *database, struct st_table *table);
-enum base_status st_log_flush_all(struct st_database *database);
-enum base_status st_log_flush_many(struct st_database *database, struct st_table *table);
+/* --- checkpoint.c */
 /* Writes the checkpoints that wait (relation.c). */
 enum base_status st_checkpoints_flush(struct st_database *database);
+
+/* --- append.c: rows that are written as they come, and put into their table later */
+enum base_status st_relation_append(struct net_store *store, const char *relation,
+                                    const struct net_rows *rows);
+/* Writes the rows of all tables that wait; those of TABLE if they are many. */
+enum base_status st_log_flush_all(struct st_database *database);
+enum base_status st_log_flush_many(struct st_database *database, struct st_table *table);
+/* All logged rows of TABLE go into the table. */
+enum base_status st_log_fold(struct st_database *database, struct st_table *table);
+/* The table of NAME, of which nothing waits; reports MSG_UNKNOWN_RELATION when there is none. */
+enum base_status st_catalogue_find(struct st_database *database, const char *name,
+                                   struct st_table **ret);
+
+/* --- log.c: rows that are not in their table yet */
+/* Are rows of TABLE logged, if they are many? */
+bool st_log_takes(const struct st_table *table);
+/* Can rows of TABLE be in the log of this file? */
+bool st_log_is_possible(const struct st_database *database, const struct st_table *table);
+/* Sets what TABLE, of which rows are logged, remembers of its log. */
+enum base_status st_log_know(struct st_database *database, struct st_table *table);
+/* Are there any? Then TABLE remembers how many. */
+enum base_status st_log_any(struct st_database *database, struct st_table *table, bool *ret);
+/* The rows that wait of TABLE, in order and behind all others, are in the log now. */
+enum base_status st_log_write(struct st_database *database, struct st_table *table);
+enum base_status st_log_clear(struct st_database *database, struct st_table *table);
 /* What is remembered of the log, and what waits, is no more. */
 void st_log_forget(struct st_table *table);
 void st_log_rolled_back(struct st_database *database);
-/* All logged rows of TABLE go into the table. */
-enum base_status st_log_fold(struct st_database *database, struct st_table *table);
-enum base_status st_log_clear(struct st_database *database, struct st_table *table);
 
 /* The logged rows of a relation as they are now, still packed. */
 struct st_piece {
@@ -444,8 +462,6 @@ void st_log_free(struct st_log *log);
 /* Adds the rows of one piece, numbered from 0, to RET, which has LOG's layout. */
 enum base_status st_log_rows(struct st_database *database, const struct st_log *log, size_t piece,
                              struct net_rows *ret);
-/* Can rows of TABLE be in the log of this file? */
-bool st_log_is_possible(const struct st_database *database, const struct st_table *table);
 /* Calls LOOK with the rows of each piece; there are perhaps none. Who looks at the table as well does so behind it: what a
  * writer folds meanwhile is then seen twice, and not missed. */
 enum base_status st_log_each(struct st_database *database, struct st_table *table,

@@ -13,17 +13,6 @@
 
 /* ---- statements ---- */
 
-void st_table_reset(struct st_table *table) {
-  sqlite3_finalize(table->put);
-  sqlite3_finalize(table->put_all);
-  sqlite3_finalize(table->find_open);
-  sqlite3_finalize(table->close_open);
-  sqlite3_finalize(table->take_open);
-  sqlite3_finalize(table->remove);
-  table->put = table->put_all = table->remove = NULL;
-  table->find_open = table->close_open = table->take_open = NULL;
-}
-
 /* COUNT parameters from number FIRST on: "?3,?4". */
 static void sql_parameters(struct base_buffer *sql, int first, int count) {
   for (int i = 0; i < count; i++) base_buffer_printf(sql, i ? ",?%d" : "?%d", first + i);
@@ -292,20 +281,6 @@ enum base_status st_relation_checkpoint(struct net_store *store, const char *rel
   return BASE_OK;
 }
 
-static enum base_status write_checkpoint(struct st_database *database, struct st_table *table) {
-  enum base_status status = BASE_OK;
-  table->checkpoint_waits = false;
-  if (!database->checkpoint)
-    status = st_prepare(database,
-                        "INSERT INTO tq_checkpoint (relation, checkpoint) VALUES (?1, ?2)"
-                        " ON CONFLICT (relation) DO UPDATE SET checkpoint = ?2",
-                        true, &database->checkpoint);
-  if (status != BASE_OK) return status;
-  sqlite3_bind_text(database->checkpoint, 1, table->name, -1, SQLITE_STATIC);
-  sqlite3_bind_int64(database->checkpoint, 2, table->checkpoint);
-  return st_step_done(database, database->checkpoint, "noting a checkpoint");
-}
-
 enum base_status st_set_passed(struct st_database *database, const char *name, net_chronon time) {
   struct st_table *table = NULL;
   enum base_status status = st_writing(database);
@@ -314,28 +289,6 @@ enum base_status st_set_passed(struct st_database *database, const char *name, n
   table->passed_waits = true;
   table->passed = time;
   return BASE_OK;
-}
-
-static enum base_status write_passed(struct st_database *database, struct st_table *table) {
-  enum base_status status = BASE_OK;
-  table->passed_waits = false;
-  if (!database->passed)
-    status = st_prepare(database, "UPDATE tq_checkpoint SET passed = ?2 WHERE relation = ?1", true,
-                        &database->passed);
-  if (status != BASE_OK) return status;
-  sqlite3_bind_text(database->passed, 1, table->name, -1, SQLITE_STATIC);
-  sqlite3_bind_int64(database->passed, 2, table->passed);
-  return st_step_done(database, database->passed, "noting what was passed");
-}
-
-enum base_status st_checkpoints_flush(struct st_database *database) {
-  enum base_status status = BASE_OK;
-  for (size_t i = 0; i < database->table_count && status == BASE_OK; i++) {
-    struct st_table *table = database->tables[i];
-    if (table->checkpoint_waits) status = write_checkpoint(database, table);
-    if (status == BASE_OK && table->passed_waits) status = write_passed(database, table);
-  }
-  return status;
 }
 
 /* ---- a relation as a whole ---- */

@@ -235,7 +235,7 @@ size_t st_rows_equal(const struct st_database *database);
 /* Of the rows that were put and appended to NAME in the last transaction (net_store): how many are equal to others. */
 uint64_t st_fed_equal(struct st_database *database, const char *name);
 /* Rows that came live and many are written as they are at first, where only this library sees them
- * (net_store's append; log.c). This puts ROWS of them, of each relation in
+ * (net_store's append; append.c). This puts ROWS of them, of each relation in
  * proportion to what waits there and as many as a whole checkpoint needs, into their tables, in a transaction;
  * *RET_DONE: how many that were, *RET_LEFT: of how many that is still to be done. */
 enum base_status st_fold(struct st_database *database, size_t rows, size_t *ret_done,
