@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "engine/base/printable.h"
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 #define FRAME_HEAD 24 /* bytes, beside the page */
 

@@ -9,7 +9,7 @@
  * that is not long begins before what was not over then, except what came since (came.c). */
 #include <inttypes.h>
 
-#include "storage/internal.h"
+#include "storage/relations.h"
 
 enum base_status st_first_short(struct st_database *database, struct st_table *table,
                                 net_chronon time, net_chronon *ret) {

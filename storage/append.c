@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "storage/internal.h"
+#include "storage/relations.h"
 
 enum { DROPPED_WAIT = 16 };
 

@@ -3,7 +3,7 @@
  * a database in memory is as any other in memory. */
 #include "storage/blank.h"
 
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 /* A connection to the blank database, of which nobody writes a byte; SQLite's code. */
 static int open_blank(const struct st_blank *blank, sqlite3 **ret) {

@@ -16,7 +16,7 @@
  * An index that is not there (files that older programs made; somebody dropped it) is done without. */
 #include <stdlib.h>
 
-#include "storage/internal.h"
+#include "storage/relations.h"
 
 enum { WORTH = 8 };
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "engine/base/env.h"
-#include "storage/internal.h"
+#include "storage/rows.h"
 
 struct rows_table {
   sqlite3_vtab base; /* first, so that it can be cast back */

@@ -26,7 +26,7 @@
 #include <string.h>
 
 #include "engine/base/budget.h"
-#include "storage/internal.h"
+#include "storage/rows.h"
 
 /* ---- how much there is ---- */
 

@@ -3,7 +3,7 @@
  *      equal                      how many were equal to others (st_fed_equal)
  *      came_old, widest           the least last time; how long those last that are not long (keep.c)
  *      alive_first                where those begin that are not over (alive.c) */
-#include "storage/internal.h"
+#include "storage/rows.h"
 
 static void alive_added(struct st_table *table, net_chronon start, net_chronon last) {
   if (table->alive_known && last >= table->alive_at && start < table->alive_first)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "storage/internal.h"
+#include "storage/rows.h"
 
 /* ---- reading ---- */
 

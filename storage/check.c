@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "storage/internal.h"
+#include "storage/rows.h"
 
 #define FORM_SHOWN 400 /* bytes of the form of a table or an index */
 #define ROWS_NAMED 10  /* of a relation; of more the number is said */

@@ -1,6 +1,6 @@
 /* Checkpoints, and what was passed: they wait in memory for the end of the transaction (st_relation_checkpoint,
  * st_set_passed), and the last one is written. */
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 static enum base_status write_checkpoint(struct st_database *database, struct st_table *table) {
   enum base_status status = BASE_OK;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 #define TEXT_IN_REASON_MAX 40 /* bytes of somebody's text that are quoted */
 

@@ -1,5 +1,5 @@
 /* Relations come to be and go: their rows in the catalogue's tables, their own tables, the copy in memory. */
-#include "storage/internal.h"
+#include "storage/relations.h"
 
 /* ---- come ---- */
 

@@ -12,7 +12,7 @@
 
 #include "engine/base/budget.h"
 #include "engine/base/env.h"
-#include "storage/internal.h"
+#include "storage/relations.h"
 
 #define STEPS_BETWEEN_LOOKS 20000 /* of SQLite's machine, before we look for an interrupt */
 

@@ -3,7 +3,7 @@
  * A relation whose rows are in memory (cache.c) is looked at there; SQLite would walk the whole table. */
 #include <inttypes.h>
 
-#include "storage/internal.h"
+#include "storage/relations.h"
 
 #define FOREVER_TEXT   "9223372036854775807"
 #define BEGINNING_TEXT "(-9223372036854775807-1)"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 /* ---- positions ---- */
 

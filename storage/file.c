@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 #define HEADER_BYTES 100
 

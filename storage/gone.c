@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 #define GONE "tq_gone_"
 

@@ -5,7 +5,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 static void *take(int size) {
   return base_try_malloc((size_t)size);

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "storage/internal.h"
+#include "storage/relations.h"
 
 /* ---- what is known of a relation's rows ---- */
 

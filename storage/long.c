@@ -1,5 +1,5 @@
 /* Rows that last long: they have an index of their own, "tq_R_long", on the time until which they last. */
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 /* One minute; on the abstract timeline nobody knows. */
 int64_t st_long_span(enum net_timeline timeline) {

@@ -3,7 +3,7 @@
  * A row is a node: the relation that it is of and its number there, what it does, and its figures since
  * its network was built. Whoever runs the network says when they are written; a file that was made before
  * there were such figures (version 4) has none.                                                    */
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 enum base_status st_node_stats_clear(struct st_database *database, const char *relation) {
   sqlite3_stmt *statement = NULL;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 static int compare_values(const struct base_strings *strings, enum net_base_type base,
                           const union net_slot *a, const union net_slot *b) {

@@ -19,7 +19,7 @@
 
 #include "engine/base/env.h"
 #include "engine/base/hash_table.h"
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 #define CHECKSUM_BYTES 8
 #define CHECKSUM_SEED  0x7471756c

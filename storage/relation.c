@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "storage/internal.h"
+#include "storage/relations.h"
 
 /* ---- statements ---- */
 

@@ -7,7 +7,7 @@
  * Strings are bound without a copy: whoever binds resets the statement before his call returns. */
 #include <stdlib.h>
 
-#include "storage/internal.h"
+#include "storage/rows.h"
 
 /* ---- in ---- */
 

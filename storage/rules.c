@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "storage/internal.h"
+#include "storage/relations.h"
 
 static const char *const structure_texts[] = {
     [ST_HEAP] = "heap", [ST_TIME] = "time", [ST_HASH] = "hash"};

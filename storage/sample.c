@@ -11,7 +11,7 @@
  * of its own that goes on behind the last row read, so that nothing stands in the way of writing.    */
 #include <stdlib.h>
 
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 enum base_status st_samples_prepare(struct st_database *database) {
   return st_run(database,

@@ -32,7 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "storage/internal.h"
+#include "storage/relations.h"
 #include "engine/base/binary_heap.h"
 
 struct waiting_stop {

@@ -11,7 +11,7 @@
  * A change of any of this needs a new ST_SCHEMA_VERSION and a step that brings older files up.   */
 #include <string.h>
 
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 static const char *const kind_texts[] = {
     [ST_SNAPSHOT] = "snapshot",

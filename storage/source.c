@@ -10,7 +10,7 @@
  * All is written in the transaction that commits the records themselves, so what was acknowledged is
  * there once. Sources, pipes and totals that nothing was heard of for long are forgotten when the
  * database is opened by a server. Digests and pipes have 64 bits; SQLite shows them signed.         */
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 /* A statement with its parameters, run once. */
 static enum base_status finish(struct st_database *database, sqlite3_stmt *statement,

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "engine/base/env.h"
-#include "storage/internal.h"
+#include "storage/relations.h"
 
 #define FREE_BYTES  ((uint64_t)16 << 20)
 #define FREE_SHARE  4  /* one in so many */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "engine/base/budget.h"
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 /* ---- errors ---- */
 

@@ -1,5 +1,5 @@
 /* What a row has to be to be a tuple. */
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 /* What no tuple can have as its times (SEMANTICS, "Time"): an instant's bounds are in order, and so are the
  * bounds of a period's start and stop; if all is known, it is not empty. */

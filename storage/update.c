@@ -5,7 +5,7 @@
  * under the number that stands for it in the index.                                                */
 #include <inttypes.h>
 
-#include "storage/internal.h"
+#include "storage/relations.h"
 
 /* VERB the row in the parameters, which are as in put (the third time is the stop that the index has). */
 static enum base_status prepare(struct st_database *database, struct st_table *table,

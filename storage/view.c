@@ -8,7 +8,7 @@
  * SQLite's functions of time know milliseconds only. So a time is divided, rounding down, into
  * seconds, which strftime writes, and nanoseconds, which printf writes; before 1970 too the
  * fraction then counts forwards. Remainders are made non-negative by adding 10^9 once more.      */
-#include "storage/internal.h"
+#include "storage/ground.h"
 
 /* COLUMN as text, under its own name. */
 static void sql_time(struct base_buffer *sql, enum net_timeline timeline, const char *column) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "engine/base/env.h"
-#include "storage/internal.h"
+#include "storage/relations.h"
 #include "tests/unit/storage_world.h"
 
 #define SECOND INT64_C(1000000000)

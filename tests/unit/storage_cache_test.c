@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "engine/base/env.h"
-#include "storage/internal.h"
+#include "storage/relations.h"
 #include "tests/unit/storage_world.h"
 
 static const struct st_domain domains[] = {{"name", {NET_STRING, 8}},

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "engine/base/env.h"
-#include "storage/internal.h"
+#include "storage/relations.h"
 #include "tests/amount.h"
 #include "tests/unit/storage_world.h"
 

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "engine/base/env.h"
-#include "storage/internal.h"
+#include "storage/relations.h"
 #include "tests/amount.h"
 #include "tests/unit/storage_world.h"
 
