@@ -114,9 +114,14 @@ void server_peer_add(struct server *server, struct sn_connection *connection) {
   server->peers[server->peer_count++] = peer;
 }
 
-void server_peer_free(struct server_peer *peer) {
+/* The shell or source that it is ends. FOR_GOOD: a source will not come again. */
+static void close_peer(struct server_peer *peer, bool for_good) {
   if (peer->shell) server_shell_close(peer);
-  if (peer->source) server_source_close(peer, sn_connection_said_goodbye(peer->connection));
+  if (peer->source) server_source_close(peer, for_good);
+}
+
+void server_peer_free(struct server_peer *peer) {
+  close_peer(peer, sn_connection_said_goodbye(peer->connection));
   sn_connection_free(peer->connection);
   free(peer->user);
   free(peer->origin);
@@ -124,14 +129,9 @@ void server_peer_free(struct server_peer *peer) {
 }
 
 void server_peer_end(struct server_peer *peer, uint32_t diagnostic, const char *reason) {
-  sn_connection_goodbye(peer->connection, diagnostic, reason);
-  peer->leaving = true;
-  peer->since = base_env_monotonic();
-  if (peer->shell) server_shell_close(peer);
-  if (peer->source) server_source_close(peer, false);
+  server_peer_dismiss(peer, diagnostic, reason);
+  close_peer(peer, false);
 }
-
-/* --- greeting --------------------------------------------------------------------------------- */
 
 /* --- who it is ---------------------------------------------------------------------------------- */
 
@@ -182,18 +182,18 @@ static void take_hello(struct server_peer *peer, const struct sn_message *messag
   struct sn_message_hello hello;
   const struct server_options *options = peer->server->options;
   if (!sn_get_hello(message, &hello)) {
-    server_peer_end(peer, MSG_PEER_REFUSED, "this is no HELLO");
+    server_peer_dismiss(peer, MSG_PEER_REFUSED, "this is no HELLO");
     return;
   }
   if (hello.version != SN_WIRE_VERSION) {
-    server_peer_end(peer, MSG_PEER_REFUSED,
+    server_peer_dismiss(peer, MSG_PEER_REFUSED,
                     "the server speaks another version of the protocol (tquel " TQUEL_VERSION ")");
     return;
   }
   /* With both on offer, either does. */
   if (options->token && !sn_connection_is_local(peer->connection) &&
       !sn_connection_certificate(peer->connection) && !sn_token_is(hello.token, options->token)) {
-    server_peer_end(peer, MSG_PEER_REFUSED, "the token is not the server's");
+    server_peer_dismiss(peer, MSG_PEER_REFUSED, "the token is not the server's");
     return;
   }
   peer->greeted = true;
@@ -201,7 +201,7 @@ static void take_hello(struct server_peer *peer, const struct sn_message *messag
   peer->user = reader ? base_xstrdup(reader->user) : user_name(peer, &hello);
   peer->owner = reader ? reader->owner : is_owner(peer, peer->user);
   if (!reader && !peer->owner && has_too_many(peer)) {
-    server_peer_end(peer, MSG_TOO_MANY_CONNECTIONS, "you have too many connections already");
+    server_peer_dismiss(peer, MSG_TOO_MANY_CONNECTIONS, "you have too many connections already");
     return;
   }
   if (hello.role == SN_ROLE_SHELL)
@@ -214,12 +214,13 @@ static void take_hello(struct server_peer *peer, const struct sn_message *messag
 
 static void take_message(struct server_peer *peer, const struct sn_message *message) {
   if (peer->leaving) return;
-  if (!peer->greeted) {
+  if (!peer->greeted)
     take_hello(peer, message);
-    return;
-  }
-  if (peer->shell) server_shell_message(peer, message);
-  if (peer->source) server_source_message(peer, message);
+  else if (peer->shell)
+    server_shell_message(peer, message);
+  else if (peer->source)
+    server_source_message(peer, message);
+  if (peer->leaving) close_peer(peer, false);
 }
 
 void server_peer_turn(struct server_peer *peer, short revents) {
@@ -258,6 +259,7 @@ void server_peer_tick(struct server_peer *peer, int64_t now) {
   if (peer->shell) server_shell_tick(peer);
   if (peer->source) {
     server_source_tick(peer);
+    if (peer->leaving) close_peer(peer, false);
     if (silence < SILENCE_NS) {
       peer->pinged = 0;
     } else if (!peer->pinged) {

@@ -14,7 +14,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "engine/base/printable.h"
-#include "tquel/serve/server.h"
+#include "tquel/serve/sources.h"
 
 /* So long collectors have to answer. */
 #define PATIENCE_NS ((int64_t)5000000000)
@@ -218,7 +218,7 @@ static void answer(struct server_peer *peer) {
     base_buffer_printf(&text, "%zu more rows were reported than are kept\n", inquiry->not_kept);
   if (missing > 0)
     base_buffer_printf(&text, "%zu of %zu collectors did not answer\n", missing, inquiry->asked);
-  server_shell_answer(peer, &text);
+  server_peer_answer(peer, &text);
   base_buffer_done(&text);
   server_inquiry_free(peer);
   peer->waits = true; /* what it may have said meanwhile */
@@ -265,7 +265,7 @@ static const char *find(struct server_peer *peer, const char *relation, const ch
   else if (!announced)
     base_buffer_printf(&text, "%s has no sensors", name);
   if (text.length > 0) {
-    server_shell_refuse(peer,
+    server_peer_refuse(peer,
                         !peer->owner ? MSG_OWNER_ONLY
                         : !name      ? MSG_UNKNOWN_RELATION
                                      : MSG_NO_SENSORS,
@@ -296,47 +296,13 @@ void server_receptacles_ask(struct server_peer *peer, const char *relation) {
 
 /* --- counting --------------------------------------------------------------------------------- */
 
-static void tell_count(struct server_peer *source, const char *relation, bool on) {
-  struct base_buffer name = BASE_BUFFER_EMPTY;
-  base_buffer_puts(&name, "count ");
-  tql_session_put_sensor_name(source->server->session, relation, &name);
-  const struct sn_message_write_entry write = {.name = sn_string_from(name.data, name.length),
-                                               .value = sn_string_of(on ? "on" : "off")};
-  (void)sn_put_write_entry(sn_connection_out(source->connection), 0, &write);
-  base_buffer_done(&name);
-}
-
-void server_counts_tell(struct server_peer *peer) {
-  for (size_t i = 0; i < peer->server->counted_count; i++)
-    tell_count(peer, peer->server->counted[i], true);
-}
-
-void server_counts_free(struct server *server) {
-  for (size_t i = 0; i < server->counted_count; i++) free(server->counted[i]);
-  free(server->counted);
-  server->counted = NULL;
-  server->counted_count = server->counted_capacity = 0;
-}
-
-static void remember(struct server *server, const char *relation, bool on) {
-  size_t i = 0;
-  while (i < server->counted_count && strcasecmp(server->counted[i], relation) != 0) i++;
-  if (i < server->counted_count && !on) {
-    free(server->counted[i]);
-    server->counted[i] = server->counted[--server->counted_count];
-  } else if (i == server->counted_count && on) {
-    base_grow(&server->counted, &server->counted_capacity, i + 1, sizeof *server->counted);
-    server->counted[server->counted_count++] = base_xstrdup(relation);
-  }
-}
-
 static void count(struct server_peer *peer, const char *name, bool on) {
   struct server *server = peer->server;
   struct server_inquiry *inquiry = open_inquiry(peer, name);
   inquiry->on = on;
-  remember(server, name, on);
+  server_count_remember(server, name, on);
   server_watches_flush(server); /* a packet of its own: its end is what is waited for */
-  for (size_t i = 0; i < inquiry->awaited_count; i++) tell_count(inquiry->awaited[i], name, on);
+  for (size_t i = 0; i < inquiry->awaited_count; i++) server_count_tell(inquiry->awaited[i], name, on);
   server->commands_pending = true;
   server_watches_flush(server);
   inquiry->packet = server->last_packet;
@@ -351,7 +317,7 @@ void server_count_ask(struct server_peer *peer, const char *argument) {
   relation[length] = '\0';
   bool on = strcasecmp(switched, "on") == 0;
   if (length == 0 || (!on && strcasecmp(switched, "off") != 0)) {
-    server_shell_refuse(peer, MSG_USAGE, "\\count takes the name of a relation, and on or off");
+    server_peer_refuse(peer, MSG_USAGE, "\\count takes the name of a relation, and on or off");
   } else {
     const char *name = find(peer, relation, "count records");
     if (name) count(peer, name, on);

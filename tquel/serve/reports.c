@@ -219,7 +219,7 @@ void server_reports_describe(struct server *server, struct tql_seat *seat,
   for (size_t i = 0; i < server->peer_count; i++) {
     const struct server_source *source = server->peers[i]->source;
     any |= server_source_is_collector(server->peers[i]);
-    const struct server_reports *reports = source ? server_source_reports(source) : NULL;
+    const struct server_reports *reports = source ? source->reports : NULL;
     if (!reports) continue;
     not_kept += reports->not_kept;
     for (size_t row = 0; row < reports->rows.count; row++) {

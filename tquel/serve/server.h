@@ -152,6 +152,15 @@ void server_run(struct server *server);
 /* A turn of the loop. WAIT: until there is something to do. */
 void server_turn(struct server *server, bool wait);
 
+/* --- peer.c */
+
+/* Tells it goodbye and why (DIAGNOSTIC: a number, or 0); nothing more is taken from it. Its shell or source is ended by
+ * who gave it the turn. */
+void server_peer_dismiss(struct server_peer *peer, uint32_t diagnostic, const char *reason);
+/* To a shell: the answer to its question; or why there is none. */
+void server_peer_answer(struct server_peer *peer, const struct base_buffer *text);
+void server_peer_refuse(struct server_peer *peer, uint32_t diagnostic, const char *message);
+
 /* --- peers.c */
 
 /* Takes CONNECTION. */
@@ -169,7 +178,7 @@ bool server_peer_waits(const struct server_peer *peer);
 void server_peer_tick(struct server_peer *peer, int64_t now);
 /* In how many ns it is due. */
 int64_t server_peer_due(const struct server_peer *peer, int64_t now);
-/* Ends it with a reason that it is told. DIAGNOSTIC: a number, or 0. */
+/* Dismisses it, and ends its shell or source. */
 void server_peer_end(struct server_peer *peer, uint32_t diagnostic, const char *reason);
 /* Frees it. */
 void server_peer_free(struct server_peer *peer);
@@ -182,9 +191,6 @@ void server_shell_message(struct server_peer *peer, const struct sn_message *mes
 bool server_shell_is_ready(const struct server_peer *peer);
 /* Sends what displays have shown, and how many of their rows were dropped. */
 void server_shell_tick(struct server_peer *peer);
-/* The answer to its question; or why there is none. */
-void server_shell_answer(struct server_peer *peer, const struct base_buffer *text);
-void server_shell_refuse(struct server_peer *peer, uint32_t diagnostic, const char *message);
 /* A diagnostic of its statement. */
 void server_shell_report(struct server_shell *shell, const struct base_diag *diag);
 /* It has been sent an error of its statement by somebody else. */
@@ -240,19 +246,22 @@ bool server_keeper_bring_in(void *context);
 /* Is PROCESS a reader, or one who brings the log in? CONTEXT is the server. */
 bool server_keeper_made(void *context, long process);
 
-/* --- sources.c */
+/* --- numbers.c */
+
 /* The type of a domain in messages (enum sn_domain_type); 0: it cannot be sent. */
 uint8_t server_domain_type(struct net_type type);
+/* Is it a collector, which is told what to watch? */
+bool server_source_is_collector(const struct server_peer *peer);
+/* The strings that its names stand for. */
+void server_source_mark(struct server_source *source, struct base_strings *strings);
+
+/* --- sources.c */
 void server_source_open(struct server_peer *peer, const struct sn_message_hello *hello);
 /* FOR_GOOD: it said goodbye. */
 void server_source_close(struct server_peer *peer, bool for_good);
 void server_source_message(struct server_peer *peer, const struct sn_message *message);
 /* Acknowledges what has become durable. */
 void server_source_tick(struct server_peer *peer);
-/* Is it a collector, which is told what to watch? */
-bool server_source_is_collector(const struct server_peer *peer);
-/* The strings that its names stand for. */
-void server_source_mark(struct server_source *source, struct base_strings *strings);
 
 /* --- watches.c */
 void server_watches_open(struct server *server);
@@ -277,6 +286,13 @@ void server_inquiry_free(struct server_peer *peer);
 void server_inquiry_tick(struct server_peer *peer, int64_t now);
 /* In how many ns it has been waited for long enough; INT64_MAX: nobody waits. */
 int64_t server_inquiry_due(const struct server_peer *peer, int64_t now);
+
+/* --- counts.c */
+
+/* Records of RELATION are to be counted from now on, or (not ON) not any more: so collectors that come will be told. */
+void server_count_remember(struct server *server, const char *relation, bool on);
+/* Tells a collector of one relation. */
+void server_count_tell(struct server_peer *source, const char *relation, bool on);
 /* Tells a collector that has just come what is counted. */
 void server_counts_tell(struct server_peer *peer);
 void server_counts_free(struct server *server);
@@ -289,14 +305,10 @@ struct server_reports;
  * (*RET_STATUS). False: it makes no sense, and nothing was taken. */
 bool server_reports_take(struct server_source *source, const struct sn_message_report *message,
                          enum base_status *ret_status);
-/* Which relation EVENT of PROCESS is of, as the source reports it; good until the catalogue changes. */
-struct sn_string server_source_relation(const struct server_source *source,
-                                        struct sn_string process, struct sn_string event);
 /* PROCESS has ended. REPORTS may be NULL. */
 void server_reports_forget(struct server_reports *reports, const char *process);
 void server_reports_free(struct server_reports *reports);
 /* Appends what \ds shows on SEAT. */
 void server_reports_describe(struct server *server, struct tql_seat *seat, struct base_buffer *out);
-const struct server_reports *server_source_reports(const struct server_source *source);
 
 #endif

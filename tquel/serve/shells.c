@@ -410,11 +410,11 @@ static void take_statements(struct server_peer *peer, const struct sn_message *m
   struct sn_message_statements statements;
   if (!sn_get_statements(message, &statements) || statements.format > TQL_FORMAT_COUNT ||
       statements.first_line > INT32_MAX / 2) {
-    server_peer_end(peer, MSG_PEER_REFUSED, "STATEMENTS is wrong");
+    server_peer_dismiss(peer, MSG_PEER_REFUSED, "STATEMENTS is wrong");
     return;
   }
   if (shell->text.length + statements.text.length > TEXT_MAX) {
-    server_peer_end(peer, MSG_PEER_REFUSED, "the text of the statements is too long");
+    server_peer_dismiss(peer, MSG_PEER_REFUSED, "the text of the statements is too long");
     return;
   }
   base_buffer_append(&shell->text, statements.text.bytes, statements.text.length);
@@ -497,25 +497,6 @@ static const struct {
     {"seat", say_seat, false},
 };
 
-void server_shell_answer(struct server_peer *peer, const struct base_buffer *text) {
-  struct server_shell *shell = peer->shell;
-  size_t sent = 0;
-  do {
-    size_t piece = text->length - sent < PIECE ? text->length - sent : PIECE;
-    const struct sn_message_answer message = {
-        .more = sent + piece < text->length,
-        .bytes = sn_string_from(base_buffer_text(text) + sent, piece)};
-    (void)sn_put_answer(out_of(shell), 0, &message);
-    sent += piece;
-  } while (sent < text->length);
-}
-
-void server_shell_refuse(struct server_peer *peer, uint32_t diagnostic, const char *message) {
-  const struct sn_message_error error = {.diagnostic = diagnostic,
-                                         .message = sn_string_of(message)};
-  (void)sn_put_error(out_of(peer->shell), 0, &error);
-}
-
 /* Questions that only collectors can answer. */
 static bool ask_collectors(struct server_peer *peer, struct sn_string what, const char *argument) {
   if (sn_string_is(what, "receptacles")) {
@@ -532,16 +513,16 @@ static bool ask_collectors(struct server_peer *peer, struct sn_string what, cons
 static void take_zone(struct server_peer *peer, struct sn_string bytes) {
   struct base_buffer none = BASE_BUFFER_EMPTY;
   if (tql_seat_set_zone(peer->shell->seat, bytes.bytes, bytes.length))
-    server_shell_answer(peer, &none);
+    server_peer_answer(peer, &none);
   else
-    server_shell_refuse(peer, MSG_PEER_REFUSED, "these are no rules of a time zone");
+    server_peer_refuse(peer, MSG_PEER_REFUSED, "these are no rules of a time zone");
 }
 
 static void take_question(struct server_peer *peer, const struct sn_message *message) {
   struct server_shell *shell = peer->shell;
   struct sn_message_question question;
   if (!sn_get_question(message, &question)) {
-    server_peer_end(peer, MSG_PEER_REFUSED, "a QUESTION is wrong");
+    server_peer_dismiss(peer, MSG_PEER_REFUSED, "a QUESTION is wrong");
     return;
   }
   if (sn_string_is(question.what, "zone")) {
@@ -561,11 +542,11 @@ static void take_question(struct server_peer *peer, const struct sn_message *mes
     if (known && !refused) found = questions[i].say(shell, base_buffer_text(&argument), &text);
   }
   if (found)
-    server_shell_answer(peer, &text);
+    server_peer_answer(peer, &text);
   else if (refused)
-    server_shell_refuse(peer, MSG_OWNER_ONLY, "only the owner of the database may look at nodes");
+    server_peer_refuse(peer, MSG_OWNER_ONLY, "only the owner of the database may look at nodes");
   else
-    server_shell_refuse(peer, known ? MSG_UNKNOWN_RELATION : MSG_PEER_REFUSED,
+    server_peer_refuse(peer, known ? MSG_UNKNOWN_RELATION : MSG_PEER_REFUSED,
                         known ? "there is no such relation" : "there is no such question");
   base_buffer_done(&argument);
   base_buffer_done(&text);

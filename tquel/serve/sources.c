@@ -15,30 +15,9 @@
 /* So many names, and so many relations or processes, a source may have in use. */
 #define IN_USE_MAX   ((size_t)1 << 22)
 #define NUMBERED_MAX ((size_t)1 << 16)
-/* So long a permit is believed. */
-#define JUDGED_NS INT64_C(1000000000)
 
 static struct base_buffer *out_of(const struct server_source *source) {
   return sn_connection_out(source->peer->connection);
-}
-
-static struct server_stream *find_stream(const struct server_source *source, uint32_t relation) {
-  const struct server_entry *entry = server_table_find(&source->streams, relation);
-  return entry ? entry->value.pointer : NULL;
-}
-
-bool server_source_is_collector(const struct server_peer *peer) {
-  return peer->source && peer->source->collector;
-}
-
-const struct server_reports *server_source_reports(const struct server_source *source) {
-  return source->reports;
-}
-
-void server_source_mark(struct server_source *source, struct base_strings *strings) {
-  for (size_t i = 0; i < source->names.entries.capacity; i++)
-    if (source->names.entries.items[i].key)
-      base_strings_mark(strings, source->names.entries.items[i].value.word);
 }
 
 /* --- beginning and end ------------------------------------------------------------------------ */
@@ -96,7 +75,7 @@ void server_source_open(struct server_peer *peer, const struct sn_message_hello 
   enum base_message number;
   const char *fault = fault_of(peer, hello, &number);
   if (fault) {
-    server_peer_end(peer, (uint32_t)number, fault);
+    server_peer_dismiss(peer, (uint32_t)number, fault);
     return;
   }
   char *identity = identity_of(peer, hello), *host = text_of(hello->host);
@@ -107,7 +86,7 @@ void server_source_open(struct server_peer *peer, const struct sn_message_hello 
   free(identity);
   free(host);
   if (status != BASE_OK) {
-    server_peer_end(peer, MSG_SOURCE_NOT_TAKEN, "the server cannot take records now");
+    server_peer_dismiss(peer, MSG_SOURCE_NOT_TAKEN, "the server cannot take records now");
     return;
   }
   if (!peer->owner) tql_source_of_other(opened);
@@ -163,7 +142,7 @@ void server_source_close(struct server_peer *peer, bool for_good) {
 void server_source_tick(struct server_peer *peer) {
   struct server_source *source = peer->source;
   if (tql_source_is_over(source->source)) {
-    server_peer_end(peer, MSG_SOURCE_NOT_TAKEN, "what was not acknowledged is to be sent again");
+    server_peer_dismiss(peer, MSG_SOURCE_NOT_TAKEN, "what was not acknowledged is to be sent again");
     return;
   }
   if (source->taken - tql_source_durable(source->source) > SERVER_CREDIT / 2) {
@@ -179,25 +158,6 @@ void server_source_tick(struct server_peer *peer) {
 
 /* --- definitions ------------------------------------------------------------------------------ */
 
-/* With the hint, if there is one, as a second line of the message. */
-static void send_error(struct server_source *source, const struct base_diag *diag) {
-  struct base_buffer text = BASE_BUFFER_EMPTY;
-  base_buffer_puts(&text, diag->message);
-  if (diag->hint) base_buffer_printf(&text, "\n%s", diag->hint);
-  const struct sn_message_error error = {
-      .diagnostic = (uint32_t)diag->number,
-      .message = sn_string_from(base_buffer_text(&text), text.length)};
-  (void)sn_put_error(out_of(source), 0, &error);
-  base_buffer_done(&text);
-}
-
-/* Says to the source what was reported since there were BEFORE diagnostics. */
-static void send_errors(struct server_source *source, size_t before) {
-  const struct base_diag_sink *diags = &source->peer->server->diags;
-  for (size_t i = before; i < diags->count; i++)
-    if (diags->items[i].severity == BASE_ERROR) send_error(source, &diags->items[i]);
-}
-
 static enum server_taken taken(enum base_status status) {
   return status == BASE_OK || status == BASE_USER ? SERVER_TAKEN : SERVER_OVER;
 }
@@ -210,7 +170,7 @@ static enum server_taken take_description(struct server_source *source,
   enum base_status status =
       tql_source_description(source->source, description.digest, description.description.bytes,
                              description.description.length);
-  send_errors(source, before);
+  server_source_errors(source, before);
   return taken(status);
 }
 
@@ -222,10 +182,6 @@ static char *name_of(const struct sn_message_process *process) {
   base_buffer_append(&text, process->taskforce.bytes, process->taskforce.length);
   base_buffer_putc(&text, '\0');
   return text.data;
-}
-
-static const char *task_force_of(const char *process) {
-  return *process ? process + strlen(process) + 1 : "";
 }
 
 static enum server_taken take_process(struct server_source *source,
@@ -247,27 +203,6 @@ static enum server_taken take_process(struct server_source *source,
   server_table_add(&source->processes, process.process)->value.pointer = name;
   tql_source_process(source->source, name, true);
   return SERVER_TAKEN;
-}
-
-uint8_t server_domain_type(struct net_type type) {
-  switch (type.base) {
-    case NET_INTEGER:
-      return SN_DOMAIN_INTEGER;
-    case NET_FLOAT:
-      return SN_DOMAIN_FLOAT;
-    case NET_BOOL:
-      return SN_DOMAIN_BOOL;
-    case NET_STRING:
-      return SN_DOMAIN_STRING;
-    case NET_NAME:
-      return SN_DOMAIN_NAME;
-    case NET_BYTES:
-      return SN_DOMAIN_BYTES;
-    case NET_TEMPORAL:
-    case NET_INSTANT:
-    default:
-      return 0;
-  }
 }
 
 static uint8_t wire_kind(enum ng_relation_kind kind) {
@@ -331,38 +266,6 @@ static bool has_unsendable(const struct server_stream *stream) {
   return false;
 }
 
-static bool may_append(const struct server_peer *peer, const char *relation) {
-  return peer->owner || tql_session_may(peer->server->session, peer->user, "append", relation);
-}
-
-/* Says to the source that it may not. */
-static void refuse_append(struct server_source *source, const char *relation) {
-  struct base_diag_sink *diags = &source->peer->server->diags;
-  size_t before = diags->count;
-  base_report(diags, MSG_NOT_PERMITTED, NULL, NULL, "%s may not append to %s", source->peer->user,
-              *relation ? relation : "any relation");
-  send_errors(source, before);
-}
-
-/* Permits come and go, also with the hours: whose records are taken is asked again now and then. */
-static void judge(struct server_source *source, struct server_stream *stream) {
-  int64_t now = base_env_monotonic();
-  if (source->peer->owner || !stream->stream || now - stream->judged < JUDGED_NS) return;
-  stream->judged = now;
-  const char *relation = tql_stream_relation(stream->stream);
-  if (may_append(source->peer, relation)) return;
-  refuse_append(source, relation);
-  net_rows_done(&stream->rows);
-  stream->stream = NULL; /* the session's, which goes with the source */
-  stream->simple_bytes = 0;
-}
-
-struct server_stream *server_source_stream(struct server_source *source, uint32_t relation) {
-  struct server_stream *stream = find_stream(source, relation);
-  if (stream) judge(source, stream);
-  return stream;
-}
-
 static enum server_taken take_relation(struct server_source *source,
                                        const struct sn_message *message) {
   struct sn_message_relation relation;
@@ -375,11 +278,11 @@ static enum server_taken take_relation(struct server_source *source,
   char *name = text_of(relation.name);
   struct tql_stream *opened = NULL;
   enum base_status status = BASE_USER;
-  bool may = may_append(source->peer, name);
+  bool may = server_source_may_append(source, name);
   if (may)
     status = tql_source_relation(source->source, name, relation.digest, &opened);
   else
-    refuse_append(source, name);
+    server_source_refuse_append(source, name);
   struct server_stream *stream = new_stream(status == BASE_OK ? opened : NULL);
   if (has_unsendable(stream)) {
     free_stream(stream);
@@ -387,7 +290,7 @@ static enum server_taken take_relation(struct server_source *source,
   }
   server_table_add(&source->streams, relation.relation)->value.pointer = stream;
   free(name);
-  if (may) send_errors(source, before);
+  if (may) server_source_errors(source, before);
   if (!stream->stream && diags->count == before) {
     const struct sn_message_error error = {
         .diagnostic = MSG_PEER_REFUSED, .message = sn_string_of("it does not take this relation")};
@@ -413,30 +316,6 @@ static enum server_taken take_new_name(struct server_source *source,
   if (!sn_get_new_name(message, &name)) return SERVER_WRONG;
   server_table_remove(&source->names, name.id);
   return SERVER_TAKEN;
-}
-
-const char *server_source_process(const struct server_source *source, uint32_t process) {
-  if (process == 0) return "";
-  const struct server_entry *entry = server_table_find(&source->processes, process);
-  return entry ? entry->value.pointer : NULL;
-}
-
-/* Looked for only where a name means several relations: that takes as long as there are processes. */
-struct sn_string server_source_relation(const struct server_source *source,
-                                        struct sn_string process, struct sn_string event) {
-  const struct tql_session *session = source->peer->server->session;
-  char *name = text_of(event);
-  const char *found = name;
-  bool ambiguous = tql_session_is_ambiguous(session, name);
-  for (size_t i = 0; ambiguous && i < source->processes.entries.capacity; i++) {
-    const struct server_entry *entry = &source->processes.entries.items[i];
-    if (!entry->key || !sn_string_is(process, entry->value.pointer)) continue;
-    found = tql_session_relation_of(session, task_force_of(entry->value.pointer), name);
-    if (found != name) break;
-  }
-  if (found != name) event = sn_string_of(found);
-  free(name);
-  return event;
 }
 
 static enum server_taken take_pipe(struct server_source *source, const struct sn_message *message) {
@@ -493,13 +372,13 @@ static enum server_taken take_loss(struct server_source *source, const struct sn
   if (!process || loss.from > loss.to) return SERVER_WRONG;
   char *event = text_of(loss.relation), *cause = text_of(loss.cause);
   const char *relation =
-      tql_session_relation_of(source->peer->server->session, task_force_of(process), event);
+      tql_session_relation_of(source->peer->server->session, server_task_force_of(process), event);
   enum base_status status = BASE_OK;
-  if (may_append(source->peer, relation))
+  if (server_source_may_append(source, relation))
     status =
         tql_source_loss(source->source, process, relation, cause, loss.total, loss.from, loss.to);
   else
-    refuse_append(source, relation);
+    server_source_refuse_append(source, relation);
   free(event);
   free(cause);
   return taken(status);
@@ -570,7 +449,7 @@ static enum server_taken refuse_owners(struct server_source *source, unsigned ty
   size_t before = diags->count;
   base_report(diags, MSG_OWNER_ONLY, NULL, NULL, "only the owner of the database may send %s",
               sn_message_name(type));
-  send_errors(source, before);
+  server_source_errors(source, before);
   return SERVER_TAKEN;
 }
 
@@ -595,7 +474,7 @@ void server_source_message(struct server_peer *peer, const struct sn_message *me
       tql_source_is_over(source->source) ? SERVER_OVER : take(source, message);
   if (result == SERVER_TAKEN) return;
   if (result == SERVER_OVER) {
-    server_peer_end(peer, MSG_SOURCE_NOT_TAKEN, "what was not acknowledged is to be sent again");
+    server_peer_dismiss(peer, MSG_SOURCE_NOT_TAKEN, "what was not acknowledged is to be sent again");
     return;
   }
   struct base_buffer reason = BASE_BUFFER_EMPTY;
@@ -604,6 +483,6 @@ void server_source_message(struct server_peer *peer, const struct sn_message *me
                      (unsigned long long)message->number);
   base_report(&peer->server->diags, MSG_PEER_DROPPED, NULL, NULL,
               "a source was dropped, as what it sent is wrong: %s", reason.data);
-  server_peer_end(peer, MSG_PEER_REFUSED, reason.data);
+  server_peer_dismiss(peer, MSG_PEER_REFUSED, reason.data);
   base_buffer_done(&reason);
 }

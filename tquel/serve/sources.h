@@ -43,10 +43,23 @@ enum server_taken {
   SERVER_OVER,  /* nothing is taken any more: the source is to come again */
 };
 
-/* The name of a process; NULL: there is none of that number. 0 is the source itself. */
-const char *server_source_process(const struct server_source *source, uint32_t process);
+/* --- numbers.c */
+
+/* Says to the source what was reported since there were BEFORE diagnostics. */
+void server_source_errors(struct server_source *source, size_t before);
+/* May its user append to RELATION? If not, that is said to it by the second. */
+bool server_source_may_append(const struct server_source *source, const char *relation);
+void server_source_refuse_append(struct server_source *source, const char *relation);
 /* NULL: there is no such number. What its user may not append to any more is refused from now on. */
 struct server_stream *server_source_stream(struct server_source *source, uint32_t relation);
+/* The name of a process; NULL: there is none of that number. 0 is the source itself. */
+const char *server_source_process(const struct server_source *source, uint32_t process);
+/* The task force of a process of that name, which stands behind the name's end. */
+const char *server_task_force_of(const char *process);
+/* Which relation EVENT of PROCESS is of, as the source reports it; good until the catalogue changes. */
+struct sn_string server_source_relation(const struct server_source *source,
+                                        struct sn_string process, struct sn_string event);
+
 /* --- records.c */
 /* How long the simple records of a stream are that has its layout and types. */
 size_t server_records_simple(const struct server_stream *stream);
