@@ -233,7 +233,7 @@ static size_t step(struct world *world, const uint8_t *data, size_t size) {
 /* Whose statement runs is told; what the server says of others is not printed. */
 static void on_report(void *context, const struct base_diag *diag) {
   struct server *server = context;
-  if (server->running) server_shell_report(server->running, diag);
+  if (server->running) server_output_report(server->running, diag);
 }
 
 static void open_world(struct world *world, const struct server_options *options) {

@@ -152,7 +152,7 @@ void server_turn(struct server *server, bool wait) {
   sigprocmask(SIG_SETMASK, &before, NULL);
   int64_t began = base_env_monotonic();
   serve_peers(server, loop, count);
-  server_readings_turn(server);
+  server_shells_turn(server);
   accept_all(server, loop);
   if (!base_env_is_stopped()) run_session(server);
   tick_peers(server, began);

@@ -1,10 +1,10 @@
-/* Statements that take long: a reader (keeper.c) runs them, so that records, displays and other shells go on.
+/* Statements that take long: a reader (reader.c) runs them, so that records, displays and other shells go on.
  *
  * A statement of a shell that only looks and has shown nothing after PATIENCE_NS is begun anew in a reader.
  * What the reader says goes to the shell as it comes, no faster than the shell takes it; a CANCEL of the
  * shell goes to the reader; the statements behind it wait. What records have brought is committed first, so
  * the reader finds what the server has. Where there can be no reader the statement runs here, as long as it
- * takes; when a reader dies its statement fails.                                                  */
+ * takes; when a reader dies its statement fails. What is done then is the shell's business. */
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,6 @@ struct server_reading {
   size_t memory;         /* bytes that it has of the server's */
   bool prepared;         /* the settings are done */
   bool cancelled;
-  bool shown; /* the shell has some of the result */
 };
 
 /* --- sending ---------------------------------------------------------------------------------- */
@@ -74,7 +73,7 @@ static bool refuse(struct server_peer *peer, enum base_message number, const cha
   struct base_diag_sink diags;
   base_diag_sink_init(&diags);
   base_report_hint(&diags, number, NULL, NULL, hint, text, count);
-  server_shell_report(peer->shell, &diags.items[0]);
+  server_output_report(peer->shell, &diags.items[0]);
   base_diag_sink_done(&diags);
   return false;
 }
@@ -168,10 +167,6 @@ void server_reading_cancel(struct server_reading *reading) {
   reading->cancelled = true;
 }
 
-bool server_reading_has_shown(const struct server_reading *reading) {
-  return reading->shown;
-}
-
 /* Does the shell not take what there is? */
 static bool is_slow(const struct server_reading *reading) {
   return sn_connection_unsent(reading->peer->connection) >= SERVER_RESULT_BYTES;
@@ -193,75 +188,73 @@ bool server_reading_waits(const struct server_reading *reading) {
 /* --- what comes back -------------------------------------------------------------------------- */
 
 /* It has died, or was never there. */
-static void end_badly(struct server_reading *reading) {
+static void end_badly(struct server_reading *reading, struct server_reading_end *ret) {
   struct base_diag_sink diags;
   base_diag_sink_init(&diags);
   base_report(&diags, MSG_READER_GONE, NULL, NULL, "the process that ran the statement has ended");
-  server_shell_report(reading->peer->shell, &diags.items[0]);
-  server_shell_read(reading->peer, (uint8_t)diags.exit_code, BASE_SYSTEM);
+  server_output_report(reading->peer->shell, &diags.items[0]);
+  *ret = (struct server_reading_end){(uint8_t)diags.exit_code, BASE_SYSTEM};
   base_diag_sink_done(&diags);
 }
 
-/* The settings were done, or (the reading is gone then) the statement. */
-static bool take_done(struct server_reading *reading, const struct sn_message_done *done) {
+/* The settings were done, or the statement. */
+static enum server_reading_state take_done(struct server_reading *reading,
+                                           const struct sn_message_done *done,
+                                           struct server_reading_end *ret) {
   if (!reading->prepared && done->exit_code == 0) {
     reading->prepared = true;
     send_text(reading, reading->statements, reading->statements.text);
     (void)sn_connection_pump(reading->connection, 0);
-    return false;
+    return SERVER_READING_ON;
   }
-  if (reading->prepared)
-    server_shell_read(reading->peer, done->exit_code, (enum base_status)done->status);
-  else
-    server_shell_unread(
-        reading
-            ->peer); /* it cannot read, or a variable's relation was destroyed: it is told here */
-  return true;
+  /* It cannot read, or a variable's relation was destroyed: that is told when it is run here. */
+  if (!reading->prepared) return SERVER_READING_UNREAD;
+  *ret = (struct server_reading_end){done->exit_code, (enum base_status)done->status};
+  return SERVER_READING_OVER;
 }
 
-/* True: the reading is gone. */
-static bool take(struct server_reading *reading, const struct sn_message *message) {
+static enum server_reading_state take(struct server_reading *reading,
+                                      const struct sn_message *message,
+                                      struct server_reading_end *ret) {
   struct base_buffer *out = sn_connection_out(reading->peer->connection);
   struct sn_message_output output;
   struct sn_message_diagnostic diagnostic;
   struct sn_message_timing timing;
   struct sn_message_done done;
   if (message->type == SN_WIRE_DONE && sn_get_done(message, &done))
-    return take_done(reading, &done);
-  if (!reading->prepared) return false;
+    return take_done(reading, &done, ret);
+  if (!reading->prepared) return SERVER_READING_ON;
   if (message->type == SN_WIRE_OUTPUT && sn_get_output(message, &output)) {
     (void)sn_put_output(out, 0, &output);
-    reading->shown = true;
+    server_output_begun(reading->peer->shell);
   } else if (message->type == SN_WIRE_DIAGNOSTIC && sn_get_diagnostic(message, &diagnostic)) {
     (void)sn_put_diagnostic(out, 0, &diagnostic);
-    if (diagnostic.severity == BASE_ERROR) server_shell_told(reading->peer->shell);
+    if (diagnostic.severity == BASE_ERROR) server_output_told(reading->peer->shell);
   } else if (message->type == SN_WIRE_TIMING && sn_get_timing(message, &timing))
     (void)sn_put_timing(out, 0, &timing);
-  return false;
+  return SERVER_READING_ON;
 }
 
-static void turn(struct server_reading *reading) {
+enum server_reading_state server_reading_turn(struct server_reading *reading,
+                                              struct server_reading_end *ret) {
   bool alive = true;
   struct sn_message message;
-  if (reading->cancelled && !reading->prepared) {
-    server_shell_unread(reading->peer); /* it has not begun, and need not */
-    return;
-  }
+  if (reading->cancelled && !reading->prepared)
+    return SERVER_READING_UNREAD; /* it has not begun, and need not */
   while (!is_slow(reading)) {
     if (!sn_connection_next(reading->connection, &message)) {
       if (!alive) break;
       alive = sn_connection_pump(reading->connection, 0);
       if (!sn_connection_next(reading->connection, &message)) break;
     }
-    if (take(reading, &message)) return;
+    enum server_reading_state state = take(reading, &message, ret);
+    if (state != SERVER_READING_ON) return state;
   }
-  if (!alive) end_badly(reading);
+  if (alive) return SERVER_READING_ON;
+  end_badly(reading, ret);
+  return SERVER_READING_OVER;
 }
 
-void server_readings_turn(struct server *server) {
-  for (size_t i = 0; i < server->reading_count;) {
-    struct server_reading *reading = server->readings[i];
-    turn(reading);
-    if (i < server->reading_count && server->readings[i] == reading) i++;
-  }
+struct server_peer *server_reading_peer(const struct server_reading *reading) {
+  return reading->peer;
 }

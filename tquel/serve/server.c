@@ -57,7 +57,7 @@ static bool was_said(struct server *server, const char *text) {
 static void on_report(void *context, const struct base_diag *diag) {
   struct server *server = context;
   if (server->running) {
-    server_shell_report(server->running, diag);
+    server_output_report(server->running, diag);
     return;
   }
   if (server->options && server->options->quiet && diag->severity != BASE_ERROR) return;

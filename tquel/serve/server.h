@@ -9,6 +9,8 @@
 #ifndef TQL_SERVE_SERVER_H
 #define TQL_SERVE_SERVER_H
 
+#include <sys/types.h>
+
 #include "engine/base/usage.h"
 #include "engine/control.h"
 #include "sensors/wire/connection.h"
@@ -183,6 +185,14 @@ void server_peer_end(struct server_peer *peer, uint32_t diagnostic, const char *
 /* Frees it. */
 void server_peer_free(struct server_peer *peer);
 
+/* --- output.c */
+
+/* A diagnostic of its statement. */
+void server_output_report(struct server_shell *shell, const struct base_diag *diag);
+/* It has been sent, by somebody else, an error of its statement; some of its result. */
+void server_output_told(struct server_shell *shell);
+void server_output_begun(struct server_shell *shell);
+
 /* --- shells.c */
 void server_shell_open(struct server_peer *peer, const struct sn_message_hello *hello);
 void server_shell_close(struct server_peer *peer);
@@ -191,11 +201,6 @@ void server_shell_message(struct server_peer *peer, const struct sn_message *mes
 bool server_shell_is_ready(const struct server_peer *peer);
 /* Sends what displays have shown, and how many of their rows were dropped. */
 void server_shell_tick(struct server_peer *peer);
-/* A diagnostic of its statement. */
-void server_shell_report(struct server_shell *shell, const struct base_diag *diag);
-/* It has been sent an error of its statement by somebody else. */
-void server_shell_told(struct server_shell *shell);
-
 /* Has a reader its statement, or does it wait for checkpoints? Then there is nothing to do for the shell but to look
  * for a CANCEL. */
 bool server_shell_is_busy(const struct server_peer *peer);
@@ -203,12 +208,21 @@ bool server_shell_is_busy(const struct server_peer *peer);
 int64_t server_shell_due(const struct server_peer *peer, int64_t now);
 /* The statement is not wanted any more, nor are those behind it. */
 void server_shell_cancel(struct server_peer *peer);
-/* The reader is done: what is behind the statement is run, or the shell is told. */
-void server_shell_read(struct server_peer *peer, uint8_t code, enum base_status status);
-/* The reader could not begin: the statement is run here. */
-void server_shell_unread(struct server_peer *peer);
+/* What readers have said goes to their shells; what is behind a statement that one has done is run. */
+void server_shells_turn(struct server *server);
 
 /* --- readings.c */
+
+enum server_reading_state {
+  SERVER_READING_ON,
+  SERVER_READING_OVER,
+  SERVER_READING_UNREAD /* it could not begin, or need not any more: the shell sees to the statement */
+};
+
+struct server_reading_end {
+  uint8_t exit_code;
+  enum base_status status;
+};
 
 /* May PEER have another reader, for a statement of SEAT? RET's memory is set then; else it is told why not. */
 bool server_reading_is_allowed(struct server_peer *peer, const struct tql_seat *seat,
@@ -220,27 +234,25 @@ struct server_reading *server_reading_new(struct server_peer *peer, struct tql_s
 /* The reader ends. NULL is accepted. */
 void server_reading_free(struct server_reading *reading);
 void server_reading_cancel(struct server_reading *reading);
-/* Has the shell some of the result? */
-bool server_reading_has_shown(const struct server_reading *reading);
+/* Whose shell it is for. */
+struct server_peer *server_reading_peer(const struct server_reading *reading);
 /* To poll. */
 int server_reading_descriptor(const struct server_reading *reading);
 short server_reading_events(const struct server_reading *reading);
 /* Has it something that can be looked at without waiting? */
 bool server_reading_waits(const struct server_reading *reading);
-/* What readers have said goes to their shells. */
-void server_readings_turn(struct server *server);
+/* What the reader has said goes to the shell. *RET: how it ended, if it is over. Whoever hears that it is over or was not
+ * begun frees it. */
+enum server_reading_state server_reading_turn(struct server_reading *reading,
+                                              struct server_reading_end *ret);
 
 /* --- keeper.c */
 
-/* Forks the keeper of readers; to be called before anything is opened. Where it ends another one is made when it is
-   asked for something. */
-void server_keeper_start(struct server *server);
-/* Where a server has started this program as its keeper: is that, and does not return. */
-void server_keeper_be(const struct server_options *options);
+/* The server has its end of PAIR, to KEEPER, a process that was made; not positive: none was. */
+void server_keeper_adopt(struct server *server, const int pair[2], pid_t keeper);
 void server_keeper_stop(struct server *server);
 /* A connection to a new reader; NULL: there can be none, which the server reports. */
 struct sn_connection *server_keeper_ask(struct server *server, const struct server_reader *reader);
-
 /* Has somebody bring the database's write-ahead log into its file. CONTEXT is the server. False: there can be nobody. */
 bool server_keeper_bring_in(void *context);
 /* Is PROCESS a reader, or one who brings the log in? CONTEXT is the server. */
@@ -254,6 +266,14 @@ uint8_t server_domain_type(struct net_type type);
 bool server_source_is_collector(const struct server_peer *peer);
 /* The strings that its names stand for. */
 void server_source_mark(struct server_source *source, struct base_strings *strings);
+
+/* --- reader.c */
+
+/* Forks the keeper of readers; to be called before anything is opened. Where it ends another one is made when it is
+ * asked for something. */
+void server_keeper_start(struct server *server);
+/* Where a server has started this program as its keeper: is that, and does not return. */
+void server_keeper_be(const struct server_options *options);
 
 /* --- sources.c */
 void server_source_open(struct server_peer *peer, const struct sn_message_hello *hello);

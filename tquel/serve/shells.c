@@ -1,9 +1,8 @@
-/* Shells: each has a seat of the session, and an output that becomes frames.
+/* Shells: each has a seat of the session, and an output that becomes frames (output.c).
  *
  * One statement runs at a time, for all. While it runs its own connection is looked at now and then: a
- * CANCEL, or its end, interrupts. Results are sent whole; a shell that does not take its result gets no
- * other done. Rows of standing displays are made for those who take them: with too many bytes waiting
- * they are dropped, which the shell is told when it reads again. */
+ * CANCEL, or its end, interrupts. A shell that does not take its result gets no other done. What takes long and only
+ * looks is given to a reader (readings.c), and what is behind it runs when that is done. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
-#include "tquel/serve/server.h"
+#include "tquel/serve/shell.h"
 
 /* So often the connection is looked at while a statement runs. */
 #define LOOK_NS 20000000
@@ -23,141 +22,6 @@
 #define PATIENCE_NS 100000000
 /* The longest text of statements that is taken in pieces. */
 #define TEXT_MAX ((size_t)64 << 20)
-#define PIECE    ((size_t)256 << 10)
-
-struct server_shell {
-  struct server_peer *peer;
-  struct tql_seat *seat;
-  struct program_output output;
-  void (*show)(void *context, const char *name, const struct net_layout *layout,
-               const union net_slot *row, uint8_t marks, net_chronon checkpoint);
-  struct base_buffer text;                 /* of statements, as far as it came */
-  struct base_buffer name;                 /* of the text */
-  struct sn_message_statements statements; /* how they are to be run; its texts are those above */
-  struct tql_rest rest;                    /* of the text, what is not done */
-  struct server_reading *reading;          /* a reader runs that one; NULL: none does */
-  struct base_buffer held;                 /* of displays, until its result is over */
-  int64_t awaits_until,
-      try_at;      /* monotonic ns: it waits for checkpoints (tql_rest.awaits); 0: it does not */
-  size_t awaiting; /* which statement of the text does */
-  bool running;
-  bool cancelled;    /* its statement is not wanted any more */
-  bool told;         /* an error of the text that runs was sent to it */
-  int64_t looked_at; /* monotonic ns: for CANCEL */
-  uint64_t dropped;  /* rows of displays, since it was told */
-};
-
-static struct base_buffer *out_of(struct server_shell *shell) {
-  return sn_connection_out(shell->peer->connection);
-}
-
-/* --- output ----------------------------------------------------------------------------------- */
-
-/* Rows of displays wait while a result is on its way: they would come in the midst of its lines. */
-static bool holds_displays(const struct server_shell *shell) {
-  return !shell->running && shell->reading && server_reading_has_shown(shell->reading);
-}
-
-/* A reader has nothing else to do than to wait until the server takes what it has: so a large result is nowhere as a
- * whole. False: it is not wanted any more. */
-static bool wait_for_taker(struct server_shell *shell) {
-  struct sn_connection *connection = shell->peer->connection;
-  if (!shell->peer->server->reader || !shell->running) return true;
-  while (!shell->cancelled && sn_connection_unsent(connection) >= SERVER_RESULT_BYTES) {
-    struct pollfd polled = {.fd = sn_connection_descriptor(connection),
-                            .events = sn_connection_events(connection)};
-    struct sn_message message;
-    (void)poll(&polled, 1, 1000);
-    shell->cancelled =
-        !sn_connection_pump(connection, polled.revents) || sn_connection_next(connection, &message);
-  }
-  return !shell->cancelled;
-}
-
-/* As frames of at most PIECE bytes. */
-static void write_frames(void *context, const char *bytes, size_t length) {
-  struct server_shell *shell = context;
-  if (holds_displays(shell)) {
-    base_buffer_append(&shell->held, bytes, length);
-    return;
-  }
-  while (length > 0 && wait_for_taker(shell)) {
-    size_t piece = length < PIECE ? length : PIECE;
-    const struct sn_string text = sn_string_from(bytes, piece);
-    if (shell->running)
-      (void)sn_put_output(out_of(shell), 0, &(struct sn_message_output){.bytes = text});
-    else
-      (void)sn_put_live(out_of(shell), 0, &(struct sn_message_live){.bytes = text});
-    bytes += piece;
-    length -= piece;
-  }
-}
-
-static struct server_shell *of_output(void *context) {
-  return ((struct program_output *)context)->context;
-}
-
-static void on_live(void *context, const char *name, const struct net_layout *layout,
-                    const union net_slot *row, uint8_t marks, net_chronon checkpoint) {
-  struct server_shell *shell = of_output(context);
-  if (sn_connection_unsent(shell->peer->connection) + shell->held.length > SERVER_DISPLAY_BYTES) {
-    shell->dropped++;
-    return;
-  }
-  shell->show(context, name, layout, row, marks, checkpoint);
-}
-
-static void send_diagnostic(struct server_shell *shell, const struct base_diag *diag) {
-  struct base_buffer text = BASE_BUFFER_EMPTY;
-  base_diag_format(&text, diag);
-  if (text.length > SN_BODY_MAX / 2) text.length = SN_BODY_MAX / 2;
-  shell->told |= diag->severity == BASE_ERROR;
-  const struct sn_message_diagnostic message = {.severity = (uint8_t)diag->severity,
-                                                .text = sn_string_from(text.data, text.length)};
-  (void)sn_put_diagnostic(out_of(shell), 0, &message);
-  base_buffer_done(&text);
-}
-
-static void on_live_over(void *context, const char *name) {
-  struct server_shell *shell = of_output(context);
-  struct base_diag_sink diags;
-  base_diag_sink_init(&diags);
-  struct base_diag *diag =
-      base_report(&diags, MSG_DISPLAY_OVER, NULL, NULL, "%s was destroyed; its display ends", name);
-  program_output_flush(&shell->output);
-  send_diagnostic(shell, diag);
-  base_diag_sink_done(&diags);
-}
-
-static void on_live_lacks(void *context, const struct base_diag *diag) {
-  struct server_shell *shell = of_output(context);
-  program_output_flush(&shell->output);
-  send_diagnostic(shell, diag);
-}
-
-static void on_timing(void *context, const char *line) {
-  struct server_shell *shell = of_output(context);
-  program_output_flush(&shell->output);
-  const struct sn_message_timing timing = {.text = sn_string_of(line)};
-  (void)sn_put_timing(out_of(shell), 0, &timing);
-}
-
-void server_shell_report(struct server_shell *shell, const struct base_diag *diag) {
-  program_output_flush(&shell->output);
-  send_diagnostic(shell, diag);
-}
-
-static void tell_dropped(struct server_shell *shell) {
-  struct base_diag_sink diags;
-  base_diag_sink_init(&diags);
-  struct base_diag *diag =
-      base_report(&diags, MSG_ROWS_DROPPED, NULL, NULL,
-                  "%llu rows of displays were dropped, as the shell did not take them in time",
-                  (unsigned long long)shell->dropped);
-  send_diagnostic(shell, diag);
-  base_diag_sink_done(&diags);
-  shell->dropped = 0;
-}
 
 static void run(struct server_shell *shell, bool here);
 
@@ -165,9 +29,7 @@ void server_shell_tick(struct server_peer *peer) {
   struct server_shell *shell = peer->shell;
   server_inquiry_tick(peer, base_env_monotonic());
   if (server_shell_due(peer, base_env_monotonic()) == 0) run(shell, false);
-  program_output_flush(&shell->output);
-  if (shell->dropped && sn_connection_unsent(peer->connection) < SERVER_DISPLAY_BYTES / 2)
-    tell_dropped(shell);
+  server_output_tick(shell);
 }
 
 bool server_shell_is_ready(const struct server_peer *peer) {
@@ -181,14 +43,7 @@ void server_shell_open(struct server_peer *peer, const struct sn_message_hello *
   struct server *server = peer->server;
   struct server_shell *shell = base_xcalloc(1, sizeof *shell);
   shell->peer = peer;
-  program_output_init(&shell->output, TQL_FORMAT_CSV, false);
-  shell->output.session = server->session;
-  shell->output.write = write_frames;
-  shell->output.context = shell;
-  shell->show = shell->output.output.live;
-  shell->output.output.live = on_live;
-  shell->output.output.live_over = on_live_over;
-  shell->output.output.live_lacks = on_live_lacks;
+  server_output_open(shell);
   bool local = sn_connection_is_local(peer->connection);
   struct base_buffer directory = BASE_BUFFER_EMPTY;
   base_buffer_append(&directory, hello->directory.bytes, hello->directory.length);
@@ -219,11 +74,9 @@ void server_shell_close(struct server_peer *peer) {
   server_reading_free(shell->reading);
   peer->shell = NULL;
   tql_seat_free(shell->seat);
-  base_buffer_clear(&shell->output.pending);
-  program_output_done(&shell->output);
+  server_output_close(shell);
   base_buffer_done(&shell->text);
   base_buffer_done(&shell->name);
-  base_buffer_done(&shell->held);
   free(shell);
 }
 
@@ -289,23 +142,19 @@ static enum base_status run_part(struct server_shell *shell, int64_t patience) {
   return status;
 }
 
-void server_shell_told(struct server_shell *shell) {
-  shell->told = true;
-}
-
 /* A failure without a word is one more. */
 static void tell_unexplained(struct server_shell *shell) {
   struct base_diag_sink diags;
   base_diag_sink_init(&diags);
   base_report(&diags, MSG_UNEXPLAINED, NULL, NULL, "the statement failed, and nothing says why");
-  server_shell_report(shell, &diags.items[0]);
+  server_output_report(shell, &diags.items[0]);
   base_diag_sink_done(&diags);
 }
 
 static void finish(struct server_shell *shell, uint8_t code, enum base_status status) {
   if (code != 0 && !shell->told) tell_unexplained(shell);
   const struct sn_message_done done = {.exit_code = code, .status = (uint8_t)status};
-  (void)sn_put_done(out_of(shell), 0, &done);
+  (void)sn_put_done(sn_connection_out(shell->peer->connection), 0, &done);
   base_buffer_clear(&shell->text);
   base_buffer_clear(&shell->name);
 }
@@ -316,7 +165,7 @@ static bool end_cancelled(struct server_shell *shell) {
   struct base_diag_sink diags;
   base_diag_sink_init(&diags);
   base_report(&diags, MSG_CANCELLED, NULL, NULL, "the statement was interrupted");
-  server_shell_report(shell, &diags.items[0]);
+  server_output_report(shell, &diags.items[0]);
   finish(shell, exit_code(&diags, BASE_CANCEL), BASE_CANCEL);
   base_diag_sink_done(&diags);
   return true;
@@ -384,12 +233,11 @@ void server_shell_cancel(struct server_peer *peer) {
 static void end_reading(struct server_shell *shell) {
   server_reading_free(shell->reading);
   shell->reading = NULL;
-  write_frames(shell, base_buffer_text(&shell->held), shell->held.length);
-  base_buffer_done(&shell->held);
+  server_output_release(shell);
 }
 
-void server_shell_read(struct server_peer *peer, uint8_t code, enum base_status status) {
-  struct server_shell *shell = peer->shell;
+/* The reader is done: what is behind the statement is run, or the shell is told. */
+static void go_on(struct server_shell *shell, uint8_t code, enum base_status status) {
   end_reading(shell);
   shell->rest.next++;
   shell->rest.now = 0;
@@ -400,9 +248,25 @@ void server_shell_read(struct server_peer *peer, uint8_t code, enum base_status 
     run(shell, false);
 }
 
-void server_shell_unread(struct server_peer *peer) {
-  end_reading(peer->shell);
-  if (!end_cancelled(peer->shell)) run(peer->shell, true);
+/* The reader could not begin: the statement is run here. */
+static void run_here(struct server_shell *shell) {
+  end_reading(shell);
+  if (!end_cancelled(shell)) run(shell, true);
+}
+
+void server_shells_turn(struct server *server) {
+  for (size_t i = 0; i < server->reading_count;) {
+    struct server_reading *reading = server->readings[i];
+    struct server_shell *shell = server_reading_peer(reading)->shell;
+    struct server_reading_end end = {0};
+    enum server_reading_state state = server_reading_turn(reading, &end);
+    if (state == SERVER_READING_ON)
+      i++; /* else another one has its place */
+    else if (state == SERVER_READING_OVER)
+      go_on(shell, end.exit_code, end.status);
+    else
+      run_here(shell);
+  }
 }
 
 static void take_statements(struct server_peer *peer, const struct sn_message *message) {
@@ -421,7 +285,7 @@ static void take_statements(struct server_peer *peer, const struct sn_message *m
   if (statements.more) return;
   shell->output.format = (enum tql_format)statements.format;
   shell->output.width = statements.width;
-  shell->output.output.timing = statements.timing ? on_timing : NULL;
+  server_output_timing(shell, statements.timing);
   base_buffer_append(&shell->name, statements.name.bytes, statements.name.length);
   shell->statements = statements;
   if (statements.first_line == 0) shell->statements.first_line = 1;
@@ -430,132 +294,10 @@ static void take_statements(struct server_peer *peer, const struct sn_message *m
   run(shell, false);
 }
 
-/* --- questions -------------------------------------------------------------------------------- */
-
-static void on_name(void *context, const char *name) {
-  struct base_buffer *out = context;
-  base_buffer_puts(out, name);
-  base_buffer_putc(out, '\n');
-}
-
-static bool say_displays(struct server_shell *shell, const char *argument,
-                         struct base_buffer *out) {
-  (void)argument;
-  base_buffer_puts(out, tql_seat_has_displays(shell->seat) ? "on\n" : "off\n");
-  return true;
-}
-static bool say_seat(struct server_shell *shell, const char *argument, struct base_buffer *out) {
-  (void)argument;
-  tql_seat_text(shell->seat, out);
-  return true;
-}
-static bool stop_displays(struct server_shell *shell, const char *argument,
-                          struct base_buffer *out) {
-  (void)argument;
-  (void)out;
-  tql_seat_stop_displays(shell->seat);
-  return true;
-}
-static bool say_relations(struct server_shell *shell, const char *argument,
-                          struct base_buffer *out) {
-  (void)argument;
-  tql_seat_each_relation(shell->seat, on_name, out);
-  return true;
-}
-static bool say_variables(struct server_shell *shell, const char *argument,
-                          struct base_buffer *out) {
-  (void)argument;
-  tql_seat_each_variable(shell->seat, on_name, out);
-  return true;
-}
-static bool say_domains(struct server_shell *shell, const char *argument, struct base_buffer *out) {
-  tql_seat_each_domain(shell->seat, argument, on_name, out);
-  return true;
-}
-static bool say_description(struct server_shell *shell, const char *argument,
-                            struct base_buffer *out) {
-  return tql_seat_describe(shell->seat, *argument ? argument : NULL, out);
-}
-static bool say_nodes(struct server_shell *shell, const char *argument, struct base_buffer *out) {
-  return tql_seat_describe_nodes(shell->seat, *argument ? argument : NULL, out);
-}
-static bool say_sensors(struct server_shell *shell, const char *argument, struct base_buffer *out) {
-  (void)argument;
-  server_reports_describe(shell->peer->server, shell->seat, out);
-  return true;
-}
-
-static const struct {
-  const char *what;
-  bool (*say)(struct server_shell *shell, const char *argument, struct base_buffer *out);
-  bool owners; /* the nodes of a query say what it is made of */
-} questions[] = {
-    {"relations", say_relations, false}, {"variables", say_variables, false},
-    {"domains", say_domains, false},     {"describe", say_description, false},
-    {"nodes", say_nodes, true},          {"sensors", say_sensors, false},
-    {"displays", say_displays, false},   {"stop displays", stop_displays, false},
-    {"seat", say_seat, false},
-};
-
-/* Questions that only collectors can answer. */
-static bool ask_collectors(struct server_peer *peer, struct sn_string what, const char *argument) {
-  if (sn_string_is(what, "receptacles")) {
-    server_receptacles_ask(peer, argument);
-  } else if (sn_string_is(what, "count")) {
-    server_count_ask(peer, argument);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-/* The client's time zone, which is not text. */
-static void take_zone(struct server_peer *peer, struct sn_string bytes) {
-  struct base_buffer none = BASE_BUFFER_EMPTY;
-  if (tql_seat_set_zone(peer->shell->seat, bytes.bytes, bytes.length))
-    server_peer_answer(peer, &none);
-  else
-    server_peer_refuse(peer, MSG_PEER_REFUSED, "these are no rules of a time zone");
-}
-
-static void take_question(struct server_peer *peer, const struct sn_message *message) {
-  struct server_shell *shell = peer->shell;
-  struct sn_message_question question;
-  if (!sn_get_question(message, &question)) {
-    server_peer_dismiss(peer, MSG_PEER_REFUSED, "a QUESTION is wrong");
-    return;
-  }
-  if (sn_string_is(question.what, "zone")) {
-    take_zone(peer, question.argument);
-    return;
-  }
-  struct base_buffer argument = BASE_BUFFER_EMPTY, text = BASE_BUFFER_EMPTY;
-  base_buffer_append(&argument, question.argument.bytes, question.argument.length);
-  bool known = false, found = false, refused = false;
-  if (ask_collectors(peer, question.what, base_buffer_text(&argument))) {
-    base_buffer_done(&argument);
-    return;
-  }
-  for (size_t i = 0; i < sizeof questions / sizeof questions[0] && !known; i++) {
-    known = sn_string_is(question.what, questions[i].what);
-    refused = known && questions[i].owners && !peer->owner;
-    if (known && !refused) found = questions[i].say(shell, base_buffer_text(&argument), &text);
-  }
-  if (found)
-    server_peer_answer(peer, &text);
-  else if (refused)
-    server_peer_refuse(peer, MSG_OWNER_ONLY, "only the owner of the database may look at nodes");
-  else
-    server_peer_refuse(peer, known ? MSG_UNKNOWN_RELATION : MSG_PEER_REFUSED,
-                        known ? "there is no such relation" : "there is no such question");
-  base_buffer_done(&argument);
-  base_buffer_done(&text);
-}
-
 void server_shell_message(struct server_peer *peer, const struct sn_message *message) {
   if (message->type == SN_WIRE_STATEMENTS)
     take_statements(peer, message);
   else if (message->type == SN_WIRE_QUESTION)
-    take_question(peer, message);
+    server_question_take(peer, message);
   /* A CANCEL that comes when all is done is none too many. */
 }

@@ -1,0 +1,45 @@
+/* A shell as the server knows it: what its statements, its output and its questions share. */
+#ifndef TQL_SERVE_SHELL_H
+#define TQL_SERVE_SHELL_H
+
+#include "tquel/serve/server.h"
+
+struct server_shell {
+  struct server_peer *peer;
+  struct tql_seat *seat;
+  struct program_output output;
+  void (*show)(void *context, const char *name, const struct net_layout *layout,
+               const union net_slot *row, uint8_t marks, net_chronon checkpoint);
+  struct base_buffer text;                 /* of statements, as far as it came */
+  struct base_buffer name;                 /* of the text */
+  struct sn_message_statements statements; /* how they are to be run; its texts are those above */
+  struct tql_rest rest;                    /* of the text, what is not done */
+  struct server_reading *reading;          /* a reader runs that one; NULL: none does */
+  struct base_buffer held;                 /* of displays, until its result is over */
+  bool begun;                              /* some of the reader's result has been sent */
+  int64_t awaits_until,
+      try_at;      /* monotonic ns: it waits for checkpoints (tql_rest.awaits); 0: it does not */
+  size_t awaiting; /* which statement of the text does */
+  bool running;
+  bool cancelled;    /* its statement is not wanted any more */
+  bool told;         /* an error of the text that runs was sent to it */
+  int64_t looked_at; /* monotonic ns: for CANCEL */
+  uint64_t dropped;  /* rows of displays, since it was told */
+};
+
+/* --- output.c: that of readers too */
+
+void server_output_open(struct server_shell *shell);
+void server_output_close(struct server_shell *shell);
+/* Times of statements are shown or not. */
+void server_output_timing(struct server_shell *shell, bool on);
+/* The result is over: rows of displays that came meanwhile follow. */
+void server_output_release(struct server_shell *shell);
+/* Sends what displays have shown, and how many of their rows were dropped. */
+void server_output_tick(struct server_shell *shell);
+
+/* --- questions.c */
+
+void server_question_take(struct server_peer *peer, const struct sn_message *message);
+
+#endif
