@@ -21,7 +21,8 @@
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "sensors/wire/records.h"
-#include "tquel/serve/server.h"
+#include "tquel/serve/output.h"
+#include "tquel/serve/turns.h"
 
 #define SIZE_LIMIT 8192
 #define WHO        3
@@ -239,7 +240,7 @@ static void on_report(void *context, const struct base_diag *diag) {
 static void open_world(struct world *world, const struct server_options *options) {
   *world = (struct world){0};
   world->server.options = options;
-  world->server.keeper = -1;
+  world->server.keeper.socket = -1;
   world->server.peers_max = 64;
   server_init(&world->server);
   world->server.diags.on_report = on_report;

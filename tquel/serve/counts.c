@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "engine/base/arena.h"
-#include "tquel/serve/server.h"
+#include "tquel/serve/collectors.h"
 
 void server_count_tell(struct server_peer *source, const char *relation, bool on) {
   struct base_buffer name = BASE_BUFFER_EMPTY;
@@ -17,25 +17,26 @@ void server_count_tell(struct server_peer *source, const char *relation, bool on
 }
 
 void server_counts_tell(struct server_peer *peer) {
-  for (size_t i = 0; i < peer->server->counted_count; i++)
-    server_count_tell(peer, peer->server->counted[i], true);
+  for (size_t i = 0; i < peer->server->counts.count; i++)
+    server_count_tell(peer, peer->server->counts.relations[i], true);
 }
 
 void server_counts_free(struct server *server) {
-  for (size_t i = 0; i < server->counted_count; i++) free(server->counted[i]);
-  free(server->counted);
-  server->counted = NULL;
-  server->counted_count = server->counted_capacity = 0;
+  for (size_t i = 0; i < server->counts.count; i++) free(server->counts.relations[i]);
+  free(server->counts.relations);
+  server->counts.relations = NULL;
+  server->counts.count = server->counts.capacity = 0;
 }
 
 void server_count_remember(struct server *server, const char *relation, bool on) {
   size_t i = 0;
-  while (i < server->counted_count && strcasecmp(server->counted[i], relation) != 0) i++;
-  if (i < server->counted_count && !on) {
-    free(server->counted[i]);
-    server->counted[i] = server->counted[--server->counted_count];
-  } else if (i == server->counted_count && on) {
-    base_grow(&server->counted, &server->counted_capacity, i + 1, sizeof *server->counted);
-    server->counted[server->counted_count++] = base_xstrdup(relation);
+  while (i < server->counts.count && strcasecmp(server->counts.relations[i], relation) != 0) i++;
+  if (i < server->counts.count && !on) {
+    free(server->counts.relations[i]);
+    server->counts.relations[i] = server->counts.relations[--server->counts.count];
+  } else if (i == server->counts.count && on) {
+    base_grow(&server->counts.relations, &server->counts.capacity, i + 1,
+              sizeof *server->counts.relations);
+    server->counts.relations[server->counts.count++] = base_xstrdup(relation);
   }
 }

@@ -1,11 +1,10 @@
 /* The server's end of the keeper (reader.c): asks it for readers, and for those who bring the write-ahead log in.
  *
- * Where the keeper is killed (for want of memory, say) the server starts its own program anew as the keeper, with the same
- * arguments: they say all that a reader needs. */
+ * Where the keeper is killed (for want of memory, say) the server starts its own program anew as the keeper, with the
+ * same arguments: they say all that a reader needs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/base/arena.h"
 #include "engine/base/env.h"
+#include "tquel/serve/readers.h"
 #include "tquel/serve/request.h"
-#include "tquel/serve/server.h"
 
 /* The server ends: so long it waits for who brings the log in. */
 #define LAST_LOG_MS 10000
@@ -29,8 +27,8 @@
 
 void server_keeper_adopt(struct server *server, const int pair[2], pid_t keeper) {
   close(pair[1]);
-  server->keeper_process = keeper;
-  server->keeper = keeper > 0 ? pair[0] : -1;
+  server->keeper.process = keeper;
+  server->keeper.socket = keeper > 0 ? pair[0] : -1;
   if (keeper <= 0) close(pair[0]);
 }
 
@@ -64,11 +62,11 @@ static int start_anew(struct server *server) {
 
 /* With the keeper who brings the log in would end as well, and to do it anew takes longer. */
 static void wait_for_log(struct server *server) {
-  struct pollfd polled = {.fd = server->bringing, .events = POLLIN};
-  if (server->keeper < 0 || server->bringing < 0) return;
+  struct pollfd polled = {.fd = server->keeper.bringing, .events = POLLIN};
+  if (server->keeper.socket < 0 || server->keeper.bringing < 0) return;
   (void)poll(&polled, 1, LAST_LOG_MS);
-  close(server->bringing);
-  server->bringing = -1;
+  close(server->keeper.bringing);
+  server->keeper.bringing = -1;
 }
 
 /* The keeper and all whom it has made end. Who is the last to close the database brings the log into the file and
@@ -85,11 +83,11 @@ static void wait_for_all(void) {
 
 void server_keeper_stop(struct server *server) {
   wait_for_log(server);
-  server->keeper_wanted = false;
-  if (server->keeper < 0) return;
+  server->keeper.wanted = false;
+  if (server->keeper.socket < 0) return;
   (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-  close(server->keeper);
-  server->keeper = -1;
+  close(server->keeper.socket);
+  server->keeper.socket = -1;
   wait_for_all();
 }
 
@@ -139,10 +137,10 @@ static void describe_end(pid_t keeper, char *ret_text, size_t size) {
 /* The keeper has ended, or there was none. False: there is none, as is reported. */
 static bool replace_keeper(struct server *server) {
   char how[32] = "", reason[128];
-  if (server->keeper >= 0) {
-    close(server->keeper);
-    server->keeper = -1;
-    describe_end((pid_t)server->keeper_process, how, sizeof how);
+  if (server->keeper.socket >= 0) {
+    close(server->keeper.socket);
+    server->keeper.socket = -1;
+    describe_end((pid_t)server->keeper.process, how, sizeof how);
   }
   int error = start_anew(server);
   if (!error) {
@@ -166,10 +164,10 @@ static bool is_gone(int error) {
 /* Sends the request with DESCRIPTOR, to another keeper where it has ended. 0, or an error of the system: there is
    none, which was reported unless the server ends (ECHILD), or what sendmsg says. */
 static int ask_keeper(struct server *server, const struct server_reader *reader, int descriptor) {
-  if (!server->keeper_wanted) return ECHILD;
+  if (!server->keeper.wanted) return ECHILD;
   for (bool again = false;; again = true) {
-    if (server->keeper < 0 && !replace_keeper(server)) return ECHILD;
-    if (send_request(server->keeper, reader, descriptor)) return 0;
+    if (server->keeper.socket < 0 && !replace_keeper(server)) return ECHILD;
+    if (send_request(server->keeper.socket, reader, descriptor)) return 0;
     int error = errno;
     if (again || !is_gone(error)) return error;
     if (!replace_keeper(server)) return ECHILD;
@@ -201,14 +199,14 @@ static bool is_over(int descriptor) {
 bool server_keeper_bring_in(void *context) {
   struct server *server = context;
   int pair[2];
-  if (server->bringing >= 0 && !is_over(server->bringing)) return true;
-  if (server->bringing >= 0) close(server->bringing);
-  server->bringing = -1;
+  if (server->keeper.bringing >= 0 && !is_over(server->keeper.bringing)) return true;
+  if (server->keeper.bringing >= 0) close(server->keeper.bringing);
+  server->keeper.bringing = -1;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return false;
   bool sent = ask_keeper(server, NULL, pair[1]) == 0;
   close(pair[1]);
   if (sent)
-    server->bringing = pair[0];
+    server->keeper.bringing = pair[0];
   else
     close(pair[0]);
   return sent;
@@ -229,5 +227,5 @@ static long parent_of(long process) {
 
 bool server_keeper_made(void *context, long process) {
   const struct server *server = context;
-  return server->keeper >= 0 && parent_of(process) == server->keeper_process;
+  return server->keeper.socket >= 0 && parent_of(process) == server->keeper.process;
 }

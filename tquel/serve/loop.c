@@ -10,7 +10,10 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
-#include "tquel/serve/server.h"
+#include "tquel/serve/collectors.h"
+#include "tquel/serve/kinds.h"
+#include "tquel/serve/readers.h"
+#include "tquel/serve/turns.h"
 #include "tquel/program/signals.h"
 
 #define NS_PER_S ((int64_t)1000000000)

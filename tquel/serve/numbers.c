@@ -1,6 +1,6 @@
 /* What a source's numbers stand for: its relations, names and processes, and whether it may still bring records of the
  * first. Whoever deals with what sources say asks here; it is sources.c that takes the definitions. */
-#include "tquel/serve/sources.h"
+#include "tquel/serve/source.h"
 
 #include <stdlib.h>
 #include <string.h>

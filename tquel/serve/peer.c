@@ -1,6 +1,6 @@
-/* A peer as a connection: what is said to whoever it is. What he says is others' business, and so is his end: who has let
- * a peer have its turn looks whether it was dismissed in it (peers.c). */
-#include "tquel/serve/server.h"
+/* A peer as a connection: what is said to whoever it is. What it says is others' business, and so is its end: who has
+ * given a peer its turn looks whether it was dismissed in it (peers.c). */
+#include "tquel/serve/peer.h"
 
 #include "engine/base/env.h"
 

@@ -15,7 +15,10 @@
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "sensors/wire/token.h"
-#include "tquel/serve/server.h"
+#include "tquel/serve/collectors.h"
+#include "tquel/serve/kinds.h"
+#include "tquel/serve/readers.h"
+#include "tquel/serve/turns.h"
 
 #ifndef TQUEL_VERSION
 #define TQUEL_VERSION "unknown"
@@ -81,7 +84,7 @@ bool server_peer_make_room(struct server *server) {
   struct server_peer *peer = most_tiresome(server);
   if (peer == NULL) return false;
   if (!peer->leaving) {
-    server->unheard++;
+    server->unheard.count++;
     sn_connection_goodbye(peer->connection, MSG_NOT_GREETED,
                           "it has not said who it is, and others wait");
     (void)sn_connection_pump(peer->connection, 0);
@@ -91,8 +94,8 @@ bool server_peer_make_room(struct server *server) {
 }
 
 int64_t server_unheard_due(const struct server *server, int64_t now) {
-  if (server->unheard == 0) return INT64_MAX;
-  return server->unheard_said == 0 ? 0 : server->unheard_said + UNHEARD_NS - now;
+  if (server->unheard.count == 0) return INT64_MAX;
+  return server->unheard.said == 0 ? 0 : server->unheard.said + UNHEARD_NS - now;
 }
 
 void server_say_unheard(struct server *server, int64_t now) {
@@ -100,9 +103,9 @@ void server_say_unheard(struct server *server, int64_t now) {
   base_report_hint(&server->diags, MSG_NOT_GREETED, NULL, NULL,
                    "whoever opens connections and says nothing is to be stopped",
                    "%zu connection%s that had not said who they are were ended, as others waited",
-                   server->unheard, server->unheard == 1 ? "" : "s");
-  server->unheard = 0;
-  server->unheard_said = now;
+                   server->unheard.count, server->unheard.count == 1 ? "" : "s");
+  server->unheard.count = 0;
+  server->unheard.said = now;
 }
 
 void server_peer_add(struct server *server, struct sn_connection *connection) {
@@ -187,7 +190,8 @@ static void take_hello(struct server_peer *peer, const struct sn_message *messag
   }
   if (hello.version != SN_WIRE_VERSION) {
     server_peer_dismiss(peer, MSG_PEER_REFUSED,
-                    "the server speaks another version of the protocol (tquel " TQUEL_VERSION ")");
+                        "the server speaks another version of the protocol (tquel " TQUEL_VERSION
+                        ")");
     return;
   }
   /* With both on offer, either does. */

@@ -1,6 +1,8 @@
-/* Questions of shells: what there is, what it is made of, what a seat has said; those that only collectors can answer wait
- * for them (receptacles.c). */
+/* Questions of shells: what there is, what it is made of, what a seat has said; those that only collectors can answer
+ * wait for them (receptacles.c). */
+#include "tquel/serve/collectors.h"
 #include "tquel/serve/shell.h"
+#include "tquel/serve/source.h"
 
 static void on_name(void *context, const char *name) {
   struct base_buffer *out = context;
@@ -117,7 +119,7 @@ void server_question_take(struct server_peer *peer, const struct sn_message *mes
     server_peer_refuse(peer, MSG_OWNER_ONLY, "only the owner of the database may look at nodes");
   else
     server_peer_refuse(peer, known ? MSG_UNKNOWN_RELATION : MSG_PEER_REFUSED,
-                        known ? "there is no such relation" : "there is no such question");
+                       known ? "there is no such relation" : "there is no such question");
   base_buffer_done(&argument);
   base_buffer_done(&text);
 }

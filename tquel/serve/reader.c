@@ -4,14 +4,15 @@
  *        ▲                                               │     opened for reading
  *        └──────────── the protocol of shells ───────────┘
  *
- * Those who bring the write-ahead log into the file, where it is much, are made in the same way, and say nothing: they end.
+ * Those who bring the write-ahead log into the file, where it is much, are made in the same way, and say nothing:
+ * they end.
  *
  * The keeper is forked before the server opens anything, and does nothing but fork: so a reader starts with
  * none of the server's memory, descriptors or locks. To the reader the server is a shell: HELLO, the seat's zone, a
  * text of settings, the user's text, of which one statement is run, and the end of the connection, at which it ends,
  * in whatever midst. The keeper ends with the server's end of its socket. Signals of a terminal are for the
- * server: it sees to the others. Where nobody looks at a connection (a reader that is stopped, or sorts), the system sees
- * to it: a keeper is killed with its server, and a reader with its keeper. */
+ * server: it sees to the others. Where nobody looks at a connection (a reader that is stopped, or sorts), the system
+ * sees to it: a keeper is killed with its server, and a reader with its keeper. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -24,8 +25,10 @@
 #include <unistd.h>
 
 #include "engine/base/env.h"
+#include "tquel/serve/output.h"
+#include "tquel/serve/readers.h"
 #include "tquel/serve/request.h"
-#include "tquel/serve/server.h"
+#include "tquel/serve/turns.h"
 
 /* Who takes records comes first. */
 #define READER_NICE 10
@@ -115,7 +118,8 @@ _Noreturn static void bring_in(const struct server_options *options) {
 /* --- the keeper ------------------------------------------------------------------------------- */
 
 /* -1: the server has ended. */
-static ssize_t receive(int socket, struct server_request *request, char *user, int *ret_descriptor) {
+static ssize_t receive(int socket, struct server_request *request, char *user,
+                       int *ret_descriptor) {
   union server_request_control control;
   struct iovec parts[2] = {{request, sizeof *request}, {user, SERVER_REQUEST_USER}};
   struct msghdr message = {.msg_iov = parts,
@@ -160,8 +164,8 @@ _Noreturn static void keep(const struct server_options *options, int socket) {
 
 void server_keeper_start(struct server *server) {
   int pair[2];
-  server->keeper = server->bringing = -1;
-  server->keeper_wanted = true;
+  server->keeper.socket = server->keeper.bringing = -1;
+  server->keeper.wanted = true;
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return;
   fflush(NULL);
   pid_t server_process = getpid(), keeper = fork();

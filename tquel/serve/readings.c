@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
-#include "tquel/serve/server.h"
+#include "tquel/serve/output.h"
+#include "tquel/serve/readers.h"
 
 #define PIECE ((size_t)256 << 10)
 

@@ -1,11 +1,10 @@
-/* Receptacles: questions that only collectors can answer, and what is counted by hand.
+/* Receptacles: questions that only collectors can answer, and the wish to count by hand.
  *
  *     shell ── QUESTION ──▶ inquiry ── READ_ENTRY, or WRITE_ENTRY and END ──▶ every collector
  *     shell ◀── ANSWER ──── inquiry ◀── REPORT, or ACKNOWLEDGE ────────────── every collector
  *
  * The shell waits, and nothing else does: its next message is looked at when it has its answer. Collectors that go
- * meanwhile, or do not answer in time, are said to be missing in it. What is counted is the owner's wish; it is told to every
- * collector, also to those that come later, and ends with this server.                                */
+ * meanwhile, or do not answer in time, are said to be missing in it. What is to be counted is kept in counts.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,8 @@
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "engine/base/printable.h"
-#include "tquel/serve/sources.h"
+#include "tquel/serve/collectors.h"
+#include "tquel/serve/source.h"
 
 /* So long collectors have to answer. */
 #define PATIENCE_NS ((int64_t)5000000000)
@@ -266,10 +266,10 @@ static const char *find(struct server_peer *peer, const char *relation, const ch
     base_buffer_printf(&text, "%s has no sensors", name);
   if (text.length > 0) {
     server_peer_refuse(peer,
-                        !peer->owner ? MSG_OWNER_ONLY
-                        : !name      ? MSG_UNKNOWN_RELATION
-                                     : MSG_NO_SENSORS,
-                        text.data);
+                       !peer->owner ? MSG_OWNER_ONLY
+                       : !name      ? MSG_UNKNOWN_RELATION
+                                    : MSG_NO_SENSORS,
+                       text.data);
     name = NULL;
   }
   base_buffer_done(&text);
@@ -302,10 +302,11 @@ static void count(struct server_peer *peer, const char *name, bool on) {
   inquiry->on = on;
   server_count_remember(server, name, on);
   server_watches_flush(server); /* a packet of its own: its end is what is waited for */
-  for (size_t i = 0; i < inquiry->awaited_count; i++) server_count_tell(inquiry->awaited[i], name, on);
-  server->commands_pending = true;
+  for (size_t i = 0; i < inquiry->awaited_count; i++)
+    server_count_tell(inquiry->awaited[i], name, on);
+  server->watching.pending = true;
   server_watches_flush(server);
-  inquiry->packet = server->last_packet;
+  inquiry->packet = server->watching.last_packet;
   if (inquiry->awaited_count == 0) answer(peer);
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
-#include "tquel/serve/sources.h"
+#include "tquel/serve/source.h"
 
 struct decoding {
   struct server_source *source;

@@ -9,7 +9,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/printable.h"
-#include "tquel/serve/sources.h"
+#include "tquel/serve/source.h"
 
 /* Bytes of the reports of one source. */
 #define REPORTS_BYTES ((size_t)64 << 20)

@@ -15,7 +15,7 @@
 #include "engine/base/budget.h"
 #include "engine/base/env.h"
 #include "sensors/collect/directory.h"
-#include "tquel/serve/server.h"
+#include "tquel/serve/turns.h"
 #include "tquel/program/client.h"
 #include "tquel/program/help.h"
 #include "tquel/program/signals.h"

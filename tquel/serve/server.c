@@ -6,7 +6,12 @@
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "tquel/program/say.h"
-#include "tquel/serve/server.h"
+#include "tquel/serve/collectors.h"
+#include "tquel/serve/kinds.h"
+#include "tquel/serve/output.h"
+#include "tquel/serve/readers.h"
+#include "tquel/serve/source.h"
+#include "tquel/serve/turns.h"
 
 /* The last words to peers may take so long. */
 #define GOODBYE_MS 200
@@ -32,25 +37,25 @@ static bool was_said(struct server *server, const char *text) {
   int64_t now = base_env_monotonic();
   size_t kept = 0;
   bool found = false;
-  for (size_t i = 0; i < server->said_count; i++) {
-    struct server_said said = server->said[i];
+  for (size_t i = 0; i < server->said.count; i++) {
+    struct server_said said = server->said.items[i];
     if (now - said.at > SAID_NS) {
       free(said.text);
       continue;
     }
     found |= strcmp(said.text, text) == 0;
-    server->said[kept++] = said;
+    server->said.items[kept++] = said;
   }
-  server->said_count = kept;
+  server->said.count = kept;
   if (found) return true;
   if (kept >= SAID_MAX) {
-    if (server->unsaid++ == 0)
+    if (server->said.unsaid++ == 0)
       say_unsaid("more than %zu messages came within a minute; further ones are counted",
                  (size_t)SAID_MAX);
     return true;
   }
-  base_grow(&server->said, &server->said_capacity, kept + 1, sizeof *server->said);
-  server->said[server->said_count++] = (struct server_said){base_xstrdup(text), now};
+  base_grow(&server->said.items, &server->said.capacity, kept + 1, sizeof *server->said.items);
+  server->said.items[server->said.count++] = (struct server_said){base_xstrdup(text), now};
   return false;
 }
 
@@ -64,8 +69,8 @@ static void on_report(void *context, const struct base_diag *diag) {
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_diag_format(&text, diag);
   if (!was_said(server, base_buffer_text(&text))) {
-    if (server->unsaid > 0) say_unsaid("%zu messages were not shown", server->unsaid);
-    server->unsaid = 0;
+    if (server->said.unsaid > 0) say_unsaid("%zu messages were not shown", server->said.unsaid);
+    server->said.unsaid = 0;
     program_say(text.data, text.length);
   }
   base_buffer_done(&text);
@@ -79,8 +84,8 @@ void server_init(struct server *server) {
 
 void server_done(struct server *server) {
   base_diag_sink_done(&server->diags);
-  for (size_t i = 0; i < server->said_count; i++) free(server->said[i].text);
-  free(server->said);
+  for (size_t i = 0; i < server->said.count; i++) free(server->said.items[i].text);
+  free(server->said.items);
 }
 
 /* --- opening and closing ---------------------------------------------------------------------- */

@@ -1,8 +1,9 @@
-/* A shell as the server knows it: what its statements, its output and its questions share. */
+/* A shell as the server knows it: what output.c, questions.c and shells.c share. */
 #ifndef TQL_SERVE_SHELL_H
 #define TQL_SERVE_SHELL_H
 
-#include "tquel/serve/server.h"
+#include "tquel/serve/output.h"
+#include "tquel/serve/peer.h"
 
 struct server_shell {
   struct server_peer *peer;
@@ -26,17 +27,6 @@ struct server_shell {
   int64_t looked_at; /* monotonic ns: for CANCEL */
   uint64_t dropped;  /* rows of displays, since it was told */
 };
-
-/* --- output.c: that of readers too */
-
-void server_output_open(struct server_shell *shell);
-void server_output_close(struct server_shell *shell);
-/* Times of statements are shown or not. */
-void server_output_timing(struct server_shell *shell, bool on);
-/* The result is over: rows of displays that came meanwhile follow. */
-void server_output_release(struct server_shell *shell);
-/* Sends what displays have shown, and how many of their rows were dropped. */
-void server_output_tick(struct server_shell *shell);
 
 /* --- questions.c */
 

@@ -3,13 +3,15 @@
  * One statement runs at a time, for all. While it runs its own connection is looked at now and then: a
  * CANCEL, or its end, interrupts. A shell that does not take its result gets no other done. What takes long and only
  * looks is given to a reader (readings.c), and what is behind it runs when that is done. */
-#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
+#include "tquel/serve/collectors.h"
+#include "tquel/serve/kinds.h"
+#include "tquel/serve/readers.h"
 #include "tquel/serve/shell.h"
 
 /* So often the connection is looked at while a statement runs. */
@@ -175,7 +177,7 @@ static bool end_cancelled(struct server_shell *shell) {
 static void await(struct server_shell *shell) {
   int64_t now = base_env_monotonic();
   if (shell->awaits_until == 0 || shell->awaiting != shell->rest.next)
-    shell->awaits_until = now + AWAIT_NS + 2 * shell->peer->server->checkpoint_ns;
+    shell->awaits_until = now + AWAIT_NS + 2 * shell->peer->server->watching.checkpoint_ns;
   shell->awaiting = shell->rest.next;
   shell->try_at = now + TRY_NS;
 }

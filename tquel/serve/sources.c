@@ -4,7 +4,9 @@
  * source says them again when it comes again. Data messages are numbered; what comes a second time is
  * dropped, what is missing breaks the rules. A number is acknowledged when what it brought, and all that
  * followed from it, is on the disk. */
-#include "tquel/serve/sources.h"
+#include "tquel/serve/collectors.h"
+#include "tquel/serve/kinds.h"
+#include "tquel/serve/source.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -142,7 +144,8 @@ void server_source_close(struct server_peer *peer, bool for_good) {
 void server_source_tick(struct server_peer *peer) {
   struct server_source *source = peer->source;
   if (tql_source_is_over(source->source)) {
-    server_peer_dismiss(peer, MSG_SOURCE_NOT_TAKEN, "what was not acknowledged is to be sent again");
+    server_peer_dismiss(peer, MSG_SOURCE_NOT_TAKEN,
+                        "what was not acknowledged is to be sent again");
     return;
   }
   if (source->taken - tql_source_durable(source->source) > SERVER_CREDIT / 2) {
@@ -474,7 +477,8 @@ void server_source_message(struct server_peer *peer, const struct sn_message *me
       tql_source_is_over(source->source) ? SERVER_OVER : take(source, message);
   if (result == SERVER_TAKEN) return;
   if (result == SERVER_OVER) {
-    server_peer_dismiss(peer, MSG_SOURCE_NOT_TAKEN, "what was not acknowledged is to be sent again");
+    server_peer_dismiss(peer, MSG_SOURCE_NOT_TAKEN,
+                        "what was not acknowledged is to be sent again");
     return;
   }
   struct base_buffer reason = BASE_BUFFER_EMPTY;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 #include "engine/base/arena.h"
-#include "tquel/serve/server.h"
+#include "tquel/serve/collectors.h"
+#include "tquel/serve/source.h"
 
 static void put_object(struct base_buffer *out, const struct base_strings *strings,
                        const struct net_watch_object *object) {
@@ -48,28 +49,28 @@ static void tell(struct server_peer *peer, const struct server_watch *watch, boo
 static void tell_all(struct server *server, const struct server_watch *watch, bool on) {
   for (size_t i = 0; i < server->peer_count; i++)
     if (server_source_is_collector(server->peers[i])) tell(server->peers[i], watch, on);
-  server->commands_pending = true;
+  server->watching.pending = true;
 }
 
 static struct server *server_of(struct net_sensor *sensor) {
-  return (struct server *)((char *)sensor - offsetof(struct server, sensor));
+  return (struct server *)((char *)sensor - offsetof(struct server, watching.sensor));
 }
 
 static void enable(struct net_sensor *sensor, const struct net_watch *watch) {
   struct server *server = server_of(sensor);
-  base_grow(&server->watches, &server->watch_capacity, server->watch_count + 1,
-            sizeof *server->watches);
-  struct server_watch *added = &server->watches[server->watch_count++];
-  *added = (struct server_watch){++server->last_watch, watch};
+  base_grow(&server->watching.watches, &server->watching.capacity, server->watching.count + 1,
+            sizeof *server->watching.watches);
+  struct server_watch *added = &server->watching.watches[server->watching.count++];
+  *added = (struct server_watch){++server->watching.last_watch, watch};
   tell_all(server, added, true);
 }
 
 static void disable(struct net_sensor *sensor, const struct net_watch *watch) {
   struct server *server = server_of(sensor);
-  for (size_t i = 0; i < server->watch_count; i++) {
-    if (server->watches[i].watch != watch) continue;
-    tell_all(server, &server->watches[i], false);
-    server->watches[i] = server->watches[--server->watch_count];
+  for (size_t i = 0; i < server->watching.count; i++) {
+    if (server->watching.watches[i].watch != watch) continue;
+    tell_all(server, &server->watching.watches[i], false);
+    server->watching.watches[i] = server->watching.watches[--server->watching.count];
     return;
   }
 }
@@ -98,16 +99,16 @@ static const struct net_sensor_class sensor_class = {
     .enable = enable, .disable = disable, .sample = sample};
 
 void server_watches_open(struct server *server) {
-  server->sensor.class = &sensor_class;
-  tql_session_on_watch(server->session, &server->sensor);
+  server->watching.sensor.class = &sensor_class;
+  tql_session_on_watch(server->session, &server->watching.sensor);
 }
 
 void server_watches_close(struct server *server) {
   tql_session_on_watch(server->session, NULL);
   server_counts_free(server);
-  free(server->watches);
-  server->watches = NULL;
-  server->watch_count = server->watch_capacity = 0;
+  free(server->watching.watches);
+  server->watching.watches = NULL;
+  server->watching.count = server->watching.capacity = 0;
 }
 
 struct telling {
@@ -136,47 +137,48 @@ static void tell_overload(void *context, const char *relation, bool sampled) {
 static void look_at_overload(struct server *server) {
   struct telling telling = {server, NULL};
   uint64_t asks = tql_session_asks(server->session);
-  if (asks == server->asks) return;
-  server->asks = asks;
+  if (asks == server->watching.asks) return;
+  server->watching.asks = asks;
   tql_session_each_overload(server->session, false, tell_overload, &telling);
 }
 
 static void end_packet(struct server_peer *peer) {
-  const struct sn_message_end end = {.packet = peer->server->last_packet};
+  const struct sn_message_end end = {.packet = peer->server->watching.last_packet};
   (void)sn_put_end(sn_connection_out(peer->connection), 0, &end);
 }
 
 static void tell_checkpoint(struct server_peer *peer) {
-  const struct sn_message_checkpoint message = {.interval = peer->server->checkpoint_ns};
+  const struct sn_message_checkpoint message = {.interval = peer->server->watching.checkpoint_ns};
   (void)sn_put_checkpoint(sn_connection_out(peer->connection), 0, &message);
 }
 
 /* Somebody may have said `set checkpoint every`. */
 static void look_at_checkpoint(struct server *server) {
   int64_t wanted = tql_session_checkpoint_every(server->session);
-  if (wanted == server->checkpoint_ns) return;
-  server->checkpoint_ns = wanted;
+  if (wanted == server->watching.checkpoint_ns) return;
+  server->watching.checkpoint_ns = wanted;
   for (size_t i = 0; i < server->peer_count; i++)
     if (server_source_is_collector(server->peers[i])) tell_checkpoint(server->peers[i]);
-  server->commands_pending = true;
+  server->watching.pending = true;
 }
 
 void server_watches_tell(struct server_peer *peer) {
   struct server *server = peer->server;
-  if (server->checkpoint_ns > 0) tell_checkpoint(peer);
-  for (size_t i = 0; i < server->watch_count; i++) tell(peer, &server->watches[i], true);
+  if (server->watching.checkpoint_ns > 0) tell_checkpoint(peer);
+  for (size_t i = 0; i < server->watching.count; i++)
+    tell(peer, &server->watching.watches[i], true);
   server_counts_tell(peer);
   tql_session_each_overload(server->session, true, tell_overload, &(struct telling){server, peer});
-  server->last_packet++;
+  server->watching.last_packet++;
   end_packet(peer);
 }
 
 void server_watches_flush(struct server *server) {
   look_at_checkpoint(server);
   look_at_overload(server);
-  if (!server->commands_pending) return;
-  server->commands_pending = false;
-  server->last_packet++;
+  if (!server->watching.pending) return;
+  server->watching.pending = false;
+  server->watching.last_packet++;
   for (size_t i = 0; i < server->peer_count; i++)
     if (server_source_is_collector(server->peers[i])) end_packet(server->peers[i]);
 }

@@ -1,8 +1,8 @@
-/* A source as the server knows it: what sources.c and records.c share. */
-#ifndef TQL_SERVE_SOURCES_H
-#define TQL_SERVE_SOURCES_H
+/* A source as the server knows it: what its numbers stand for, its records, what collectors report of their sensors. */
+#ifndef TQL_SERVE_SOURCE_H
+#define TQL_SERVE_SOURCE_H
 
-#include "tquel/serve/server.h"
+#include "tquel/serve/peer.h"
 #include "tquel/serve/table.h"
 
 /* The records of one relation of this connection. */
@@ -45,10 +45,17 @@ enum server_taken {
 
 /* --- numbers.c */
 
+/* The type of a domain in messages (enum sn_domain_type); 0: it cannot be sent. */
+uint8_t server_domain_type(struct net_type type);
+/* Is it a collector, which is told what to watch? */
+bool server_source_is_collector(const struct server_peer *peer);
+/* The strings that its names stand for. */
+void server_source_mark(struct server_source *source, struct base_strings *strings);
 /* Says to the source what was reported since there were BEFORE diagnostics. */
 void server_source_errors(struct server_source *source, size_t before);
-/* May its user append to RELATION? If not, that is said to it by the second. */
+/* May its user append to RELATION? */
 bool server_source_may_append(const struct server_source *source, const char *relation);
+/* Says to it that he may not. */
 void server_source_refuse_append(struct server_source *source, const char *relation);
 /* NULL: there is no such number. What its user may not append to any more is refused from now on. */
 struct server_stream *server_source_stream(struct server_source *source, uint32_t relation);
@@ -61,9 +68,24 @@ struct sn_string server_source_relation(const struct server_source *source,
                                         struct sn_string process, struct sn_string event);
 
 /* --- records.c */
+
 /* How long the simple records of a stream are that has its layout and types. */
 size_t server_records_simple(const struct server_stream *stream);
 enum server_taken server_records_take(struct server_source *source,
                                       const struct sn_message_event_record *message);
+
+/* --- reports.c */
+
+/* What collectors said of sensors, of one source. */
+struct server_reports;
+/* Takes MESSAGE, a report of SOURCE about sensors; what they cost is kept by the session, when the report is complete
+ * (*RET_STATUS). False: it makes no sense, and nothing was taken. */
+bool server_reports_take(struct server_source *source, const struct sn_message_report *message,
+                         enum base_status *ret_status);
+/* PROCESS has ended. REPORTS may be NULL. */
+void server_reports_forget(struct server_reports *reports, const char *process);
+void server_reports_free(struct server_reports *reports);
+/* Appends what \ds shows on SEAT. */
+void server_reports_describe(struct server *server, struct tql_seat *seat, struct base_buffer *out);
 
 #endif
