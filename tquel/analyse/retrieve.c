@@ -46,6 +46,7 @@ void tql_binder_done(struct tql_binder *binder) {
 }
 
 static void warn_of_domain_names(const struct tql_binder *binder) {
+  if (binder->analysis->kept) return;
   for (size_t i = 0; i < binder->bare_name_count; i++) {
     const struct tql_expr *expr = binder->bare_names[i];
     for (size_t v = 0; v < binder->variable_count; v++) {
@@ -287,13 +288,62 @@ static void refuse_temporal_targets(struct tql_binder *binder) {
 }
 
 /* Its value lasts until forever, which is no part of that time. */
-static void warn_of_forever(struct tql_binder *binder, const struct tql_clauses *clauses) {
+static void warn_of_forever(const struct tql_binder *binder, const struct tql_clauses *clauses) {
   const struct ng_expr *at = binder->query->at;
   bool forever = at != NULL && at->op == NG_T_CONSTANT && at->instant.lo == NET_FOREVER;
   if (!forever || binder->aggregate_count == 0) return;
   base_report_hint(binder->analysis->diags, MSG_AT_FOREVER, binder->analysis->source,
                    &clauses->at->range, "write: at now, or leave it out",
                    "aggregates have no value at forever: theirs last until it, and no longer");
+}
+
+static bool is_variable(const struct ng_expr *expr) {
+  return expr->op == NG_T_VARIABLE && !expr->event;
+}
+
+static bool is_end_of_variable(const struct ng_expr *expr, enum ng_op end) {
+  return expr->op == end && is_variable(expr->args[0]);
+}
+
+/* A condition, or temporal expression, that holds only if two of the period variables in it have no time in common; NULL:
+ * none is found. Looked for where all conditions must hold. */
+static const struct ng_expr *find_apart(const struct ng_expr *expr) {
+  const struct ng_expr *left = expr->args[0], *right = expr->args[1];
+  const struct ng_expr *found = NULL;
+  switch (expr->op) {
+    case NG_AND:
+    case NG_T_SEQUENCE:
+    case NG_T_PRECEDE:
+      if (expr->op != NG_AND && is_variable(left) && is_variable(right)) return expr;
+      found = find_apart(left);
+      return found != NULL ? found : find_apart(right);
+    case NG_T_OVERLAP:
+    case NG_T_COVERAGE:
+      found = find_apart(left);
+      return found != NULL ? found : find_apart(right);
+    case NG_T_EQUAL:
+      if (is_end_of_variable(left, NG_T_STOP) && is_end_of_variable(right, NG_T_START)) return expr;
+      if (is_end_of_variable(left, NG_T_START) && is_end_of_variable(right, NG_T_STOP)) return expr;
+      return NULL;
+    case NG_HOLDS:
+      return find_apart(left);
+    default:
+      return NULL;
+  }
+}
+
+/* Without a clause the result has the time that all periods have in common. */
+static void warn_of_nothing_in_common(const struct tql_binder *binder) {
+  const struct ng_query *query = binder->query;
+  if (query->when == NULL || query->at != NULL || query->start != NULL || query->stop != NULL)
+    return;
+  if (query->result_class != NET_PERIOD) return;
+  const struct ng_expr *apart = find_apart(query->when);
+  if (apart == NULL) return;
+  base_report_hint(binder->analysis->diags, MSG_NOTHING_IN_COMMON, binder->analysis->source,
+                   &apart->range,
+                   "say when the result holds: start a.start stop b.stop, or at b.start",
+                   "the result holds when all of these periods do, which this condition rules out");
 }
 
 static enum base_status retrieve_held(const struct tql_analysis *analysis,
@@ -318,8 +368,10 @@ static enum base_status retrieve_held(const struct tql_analysis *analysis,
   binder.query->coalesced = statement->coalesced;
   if (statement->coalesced) refuse_temporal_targets(&binder);
   if (!binder.failed) make_result(&binder);
-  /* A definition is read again whenever its database is opened. */
-  if (!binder.failed && binder.query->name == NULL) warn_of_forever(&binder, &statement->clauses);
+  if (!binder.failed && !analysis->kept) {
+    warn_of_forever(&binder, &statement->clauses);
+    if (!statement->summary) warn_of_nothing_in_common(&binder);
+  }
   const struct ng_query *query = tql_binder_finish(&binder, statement);
   if (query) tql_add_costs(&binder, binder.query);
   tql_binder_done(&binder);

@@ -432,6 +432,7 @@ static void unify_compared(const struct tql_binder *binder, const struct ng_expr
 static void warn_of_unit(struct tql_binder *binder, const struct tql_expr *duration,
                          const struct tql_expr *other, const struct ng_expr *domain) {
   const struct tql_analysis *analysis = binder->analysis;
+  if (analysis->kept) return;
   if (duration->kind != TQL_E_DURATION || other->kind != TQL_E_DOMAIN || domain->op != NG_DOMAIN)
     return;
   if (binder->variables[domain->variable].relation->kind == NG_REL_DERIVED) return;
@@ -462,6 +463,7 @@ static bool is_length_of_time(const struct tql_expr *expr) {
 static void warn_of_number(struct tql_binder *binder, const struct tql_expr *number,
                            const struct tql_expr *length) {
   const struct tql_analysis *analysis = binder->analysis;
+  if (analysis->kept) return;
   if (number->kind != TQL_E_INTEGER || number->integer == 0 || number->integer >= 1000000) return;
   if (binder->scope->time.timeline != NET_TIMELINE_REAL || !is_length_of_time(length)) return;
   const char *text = tql_expr_text(analysis, number);

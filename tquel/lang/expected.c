@@ -383,13 +383,14 @@ static const char *hint_sql(const struct error *error) {
 
 /* How others say what is said of times: Allen's relations, SQL's periods. Where a condition on times may go on. */
 static const char *hint_times(const struct error *error) {
+  static const char within[] =
+      "write: B contain A, if all of A is to be within B; A overlap B, if some of it is. A date is "
+      "an instant; the day is (\"2026-11-28\" extend \"2026-11-29\")";
   static const struct {
     const char *word, *hint;
   } rows[] = {
-      {"during",
-       "write: B contain A, if all of A is to be within B; A overlap B, if some of it is"},
-      {"inside",
-       "write: B contain A, if all of A is to be within B; A overlap B, if some of it is"},
+      {"during", within},
+      {"inside", within},
       {"while", "write: A overlap B"},
       {"before", "write: A precede B, or A ; B if time is to pass between them"},
       {"after", "write: B precede A, or B ; A if time is to pass between them"},

@@ -108,6 +108,7 @@ const struct ng_query *session_bind_script(struct tql_session *session, const ch
     struct tql_analysis analysis = session_analysis(session, &scope);
     analysis.arena = arena;
     analysis.source = source;
+    analysis.kept = true;
     query = bind_statement(session, &analysis, statements[i], derived == NULL, ret_ok);
   }
   session->strings_unpinned = true; /* its constants */
