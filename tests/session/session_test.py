@@ -642,9 +642,11 @@ run 0 retrieve into S (b.Job) at b.start
 overload
 run 0 destroy S
 run 0 retrieve into P (b.Job) when b precede c
+| TQ-0373 the result holds when all of these periods do, which this condition rules out
 overload
 run 0 destroy P
 run 0 retrieve into L (b.Job, k = c.Job) when b ; c
+| TQ-0373 the result holds when all of these periods do, which this condition rules out
 overload
 run 0 destroy L
 run 0 define view V (n = count(b))

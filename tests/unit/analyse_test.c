@@ -596,6 +596,7 @@ static void expect_stable(enum net_timeline timeline, const char *text, const ch
   if (contains) ck_assert_msg(strstr(definition, contains), "'%s' gives\n%s", text, definition);
 
   world_init(&later, timeline, NOW + 12345 * SECOND);
+  later.analysis.kept = true;
   char *again = bound_text(&later, definition);
   ck_assert_msg(!strcmp(bound, again), "'%s'\n is  '%s'\n but '%s'\n by  %s", text, bound, again,
                 definition);
