@@ -5,8 +5,10 @@
  * ring's own bound stays where it was, or moves with the records that have come out of it. The smallest
  * bound is the checkpoint. SLACK is more than what a store takes until others see it.
  *
- * A ring that is not complete and does not move (its thread was killed, or stopped, in the midst of a record)
- * holds nothing back any more when the patience is over; what comes of it then may be late.
+ * A ring that is not complete and of which there is nothing to read (its thread was killed, or stopped, in the midst
+ * of a record) holds nothing back any more when the patience is over; what comes of it then may be late. The patience is
+ * counted in our own looks, none of them for more than a part of it: when it is we who stood still, or the whole machine
+ * did, its thread has had no time. Nor has it while what it is waits to be read.
  *
  * What was lost is said first, so whoever believes a checkpoint knows what of all before it is missing. While more and more
  * is lost that is said now and then, and checkpoints wait for it. (What a killed program or collector has taken
@@ -19,7 +21,7 @@
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
 
-enum { SLACK_NS = 20 * 1000, UNDER_WAY_MAX = 2048 };
+enum { SLACK_NS = 20 * 1000, UNDER_WAY_MAX = 2048, LOOKS = 8 };
 /* How often with nothing enabled: with each turn, and while what was said waits. */
 enum { IDLE_NS = 250 * 1000 * 1000, OWING_NS = 50 * 1000 * 1000 };
 /* Losses that go on are said so often. */
@@ -62,6 +64,20 @@ static int64_t safe_time(const struct sn_monitor *monitor) {
   return least - SLACK_NS;
 }
 
+/* Nothing comes of it for longer than the patience. OURS: it would be for us to read it. */
+static bool stands(struct sn_intake *intake, uint64_t accounted, bool ours, int64_t monotonic,
+                   int64_t patience_ns) {
+  int64_t since = monotonic - intake->looked_at;
+  intake->looked_at = monotonic;
+  if (intake->stood_ns < 0 || intake->stood_at != accounted || ours) {
+    intake->stood_ns = 0;
+    intake->stood_at = accounted;
+    return false;
+  }
+  intake->stood_ns += since < patience_ns / LOOKS ? since : patience_ns / LOOKS;
+  return intake->stood_ns > patience_ns;
+}
+
 /* INT64_MAX: it holds nothing back. */
 static int64_t bound_of(struct sn_program *program, size_t i, int64_t now, int64_t monotonic) {
   const struct sn_monitor *monitor = program->monitor;
@@ -71,7 +87,7 @@ static int64_t bound_of(struct sn_program *program, size_t i, int64_t now, int64
   program->lost += view.lost;
   if (view.accounted >= view.generated) {
     intake->complete_at = now;
-    intake->stands_since = 0;
+    intake->stood_ns = -1;
     return INT64_MAX;
   }
   program->complete = false;
@@ -80,13 +96,10 @@ static int64_t bound_of(struct sn_program *program, size_t i, int64_t now, int64
     int64_t last = sn_timeline_time(line, intake->last_stamp);
     if (last > intake->complete_at && last < now) intake->complete_at = last;
   }
-  if (intake->stands_since == 0 || intake->stood_at != view.accounted || sn_uplink_holds(monitor)) {
-    intake->stands_since = monotonic;
-    intake->stood_at = view.accounted;
-  } else if (monotonic - intake->stands_since > monitor->options.patience_ns) {
-    return INT64_MAX;
-  }
-  return intake->complete_at;
+  bool ours = view.readable || !sn_program_ready(program) || sn_uplink_holds(monitor);
+  return stands(intake, view.accounted, ours, monotonic, monitor->options.patience_ns)
+             ? INT64_MAX
+             : intake->complete_at;
 }
 
 /* What was recorded just before all was switched off, and who is in the midst of a record by then, is waited for. */
@@ -148,15 +161,14 @@ static bool is_owing(const struct sn_monitor *monitor) {
   return monitor->said_at != INT64_MIN && monitor->checked <= monitor->said_at;
 }
 
-/* Somebody waits for what we could promise: who watches a relation of which we have spoken, or for what was said
- * when he did; a server that has just come may have records from before that it could not make final. */
+/* Somebody waits for what we could promise: who watches a relation, be it one that nobody here has had (who has may
+ * come at any time, and his records are no earlier than what was promised before we knew him); who did, for what was
+ * said then; a server that has just come may have records from before that it could not make final. */
 bool sn_check_is_wanted(const struct sn_monitor *monitor) {
   const struct sn_interest *interest = monitor->interests;
   if (!monitor->clocked) return false; /* our clock is not the server's */
   if (is_owing(monitor) || monitor->unpromised) return true;
-  while (interest != NULL && (interest->count == 0 || !interest->described)) {
-    interest = interest->next;
-  }
+  while (interest != NULL && interest->count == 0) interest = interest->next;
   return interest != NULL;
 }
 

@@ -275,7 +275,6 @@ static void describe(struct sn_monitor *monitor, struct sn_known *known) {
     } else if (event->holder == SN_HOLDER_INITIATOR) {
       place->holder = "Initiator";
     }
-    place->interest->described = true;
     find_key(place);
     if (event->relation == SN_KIND_SAMPLED) place->interest->sampled = true;
     if (sn_is_sampled(event)) monitor->sampled = true;

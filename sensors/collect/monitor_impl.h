@@ -91,7 +91,6 @@ struct sn_interest {
   size_t filter_count, filtered;
   uint64_t filter_changes;
   uint64_t narrowings; /* how often what had been asked for may have been no more */
-  bool described;      /* we have said what the relation is: others wait for our promises */
   bool counted,
       counted_before; /* somebody wants it to be counted; he said so over an earlier connection */
   bool sampled_in_overload,
@@ -355,7 +354,8 @@ struct sn_intake {
   bool begun;
   uint64_t last_stamp;  /* of the last record; 0: none */
   int64_t complete_at;  /* nothing before it is still to come; INT64_MIN: not known */
-  int64_t stands_since; /* monotonic; it is not complete and has not moved; 0: it is, or has */
+  int64_t stood_ns;     /* for so long, as far as we looked, it was not complete and did not move; -1: it is */
+  int64_t looked_at;    /* monotonic: then */
   uint64_t stood_at;
 };
 

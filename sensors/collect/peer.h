@@ -222,6 +222,7 @@ struct sn_pipe_view {
   uint64_t generated;
   uint64_t lost; /* counted as lost by the program */
   bool open;     /* we have its memory */
+  bool readable; /* ... and there is something in it that has not been read */
 };
 void sn_pipe_view(const struct sn_peer *peer, size_t i, struct sn_pipe_view *ret_view);
 /* Bytes of the smallest of its rings; 0: it has handed none over. */

@@ -262,6 +262,10 @@ void sn_pipe_view(const struct sn_peer *peer, size_t i, struct sn_pipe_view *ret
                             .generated = generated,
                             .lost = lost,
                             .open = pipe->base != NULL && !pipe->corrupt};
+  if (ret_view->open && __atomic_load_n(&slot->serial, __ATOMIC_ACQUIRE) == pipe->serial) {
+    uint64_t at = pipe->reading ? pipe->position : place->tail;
+    ret_view->readable = __atomic_load_n(&slot->head, __ATOMIC_ACQUIRE) != at;
+  }
 }
 
 /* --- accounts */

@@ -1614,6 +1614,52 @@ run 0 print Iteration
 | 0: 5000,5000,6000,forever,true,P:b#2,5
 """)
 
+# Until 2026 only those who had announced a relation held it back, so the first program of a machine was late.
+scenario('a collector that may begin to bring a relation', ANNOUNCED + """
+run 0 create persistent traced Iteration (Process = name, IterNum = i8) by Process
+turn
+| + Iteration
+source d inc2 hostB
+row t d 1000 P:a#1 1
+check c all 2000
+turn
+run 0 print Iteration
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
+check d all 1500
+turn
+run 0 print Iteration
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
+| 0: 1000,1000,1500,forever,true,P:a#1,1
+describe d pde.sdf
+stream u d Iteration pde.sdf
+process d P:b#2
+row u d 1600 P:b#2 1
+check c all 3000
+turn
+check d all 3000
+turn
+run 0 print Iteration
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
+| 0: 1000,1000,3000,forever,true,P:a#1,1
+| 0: 1600,1600,3000,forever,true,P:b#2,1
+source e inc3 hostC
+check c all 4000
+check d all 4000
+turn
+run 0 print Iteration
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
+| 0: 1000,1000,3000,forever,true,P:a#1,1
+| 0: 1600,1600,3000,forever,true,P:b#2,1
+sleep 2100
+turn
+run 0 print Iteration
+| 0: start_lo,start_hi,stop_lo,stop_hi,definite,Process,IterNum
+| 0: 1000,1000,4000,forever,true,P:a#1,1
+| 0: 1600,1600,4000,forever,true,P:b#2,1
+sql select count(*) from sqlite_master where name = 'Late'
+| 0
+""")
+
 scenario('sampled relations have rounds', ANNOUNCED + """
 run 0 create persistent sampled Load (Process = name, Value = i4) by Process
 turn

@@ -35,7 +35,10 @@ void session_find_asked_for(struct tql_session *session) {
     struct session_relation *relation = session->relations[i];
     if (session_is_derived(relation)) continue;
     relation->sensors.brought = session_is_brought(session, relation);
-    relation->sensors.asked_for = session_is_asked_for(session, relation);
+    bool asked_for = session_is_asked_for(session, relation);
+    if (asked_for && !relation->sensors.asked_for)
+      relation->sensors.asked_since = base_env_monotonic();
+    relation->sensors.asked_for = asked_for;
   }
 }
 

@@ -100,6 +100,7 @@ struct session_sensed {
   const char *event;
   int holder;              /* the domain whose receptacles switch its sensor; -1: none */
   bool brought, asked_for; /* by sources or sensors; by somebody: as of session_find_asked_for */
+  int64_t asked_since;     /* monotonic */
   struct net_control_entry *asked; /* all of it */
   bool sampled_in_overload;        /* as collectors were told (overload.c) */
 };

@@ -44,6 +44,7 @@ struct session_source {
   bool others;              /* not the owner's: it cannot announce anything */
   int64_t since;            /* monotonic: when he was last there, if TAKER is NULL */
   net_chronon checked;      /* the promise for all relations; NET_BEGINNING: none */
+  int64_t heard;            /* monotonic: when that was said last, or it came */
   struct tql_source *taker;
   struct session_promise *promises;
   size_t promise_count, promise_capacity;

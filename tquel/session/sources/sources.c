@@ -3,7 +3,8 @@
  * A source promises, relation by relation, that nothing before a time will follow. The checkpoint of a
  * relation is the least promise of the sources that are there, or have gone less than `set source grace` ago
  * and may come again; those that an earlier server knew count as just gone. A record is late if it lies
- * before the relation's checkpoint or before what its own source has promised.
+ * before the relation's checkpoint or before what its own source has promised. A collector that has not had a relation
+ * may find a program that has: as long as it goes on promising, which it does of whatever it is asked for, it is waited for, too.
  *
  * Records of an announced relation that wait, and that nobody who may come again can put a record before, are
  * final: the program has ended, or whoever brought them. Their relations are live until that is so, in a
@@ -24,7 +25,8 @@
 #include "tquel/session/records/bringers.h"
 #include "tquel/session/records/records.h"
 
-#define FORGET_NS (30 * 24 * 3600 * INT64_C(1000000000)) /* who was not heard of for so long */
+#define FORGET_NS   (30 * 24 * 3600 * INT64_C(1000000000)) /* who was not heard of for so long */
+#define NEWCOMER_NS (2 * INT64_C(1000000000)) /* so long is waited for what may begin to bring */
 
 /* --- incarnations */
 
@@ -120,6 +122,7 @@ enum base_status tql_source_open(struct tql_session *session, const char *identi
                               identity); /* committed: one that had gone for good is forgotten */
   if (state == NULL) state = session_add_source(session, identity, host);
   state->gone = state->holds_all = false;
+  state->heard = base_env_monotonic();
   take_back_in(state);
   state->changed = true;
   end_predecessors(session, state);
@@ -338,6 +341,7 @@ enum base_status tql_source_check(struct tql_source *source, struct tql_stream *
     return BASE_OK;
   }
   raise_promise(&state->checked, time);
+  state->heard = base_env_monotonic();
   for (size_t i = 0; i < state->promise_count; i++) raise_promise(&state->promises[i].time, time);
   return BASE_OK;
 }
@@ -353,11 +357,20 @@ static net_chronon behind_pending(const struct session_relation *relation) {
   return last == NET_BEGINNING ? last : net_chronon_add(last, 1);
 }
 
-/* The least of what those promise who bring RELATION. If it is announced and nobody brings it: how far what
+/* STATE may bring RELATION at any time, which it has not done. Who is asked promises all the time, also of what it does not
+ * have, so that the first record of a program that it finds is not late; one that is silent is not waited for. */
+static bool may_begin(const struct session_source *state, const struct session_relation *relation,
+                      int64_t now) {
+  int64_t since = state->heard;
+  if (relation->sensors.asked_since > since) since = relation->sensors.asked_since;
+  return relation->sensors.announced && now - since < NEWCOMER_NS;
+}
+
+/* The least of what those promise who bring RELATION, or may begin to. If it is announced and nobody brings it: how far what
  * waits is final, as far as the others cannot bring it. A source of which nothing is known yet may.  */
 static net_chronon promised(const struct tql_session *session,
                             const struct session_relation *relation, int64_t now) {
-  net_chronon least = NET_FOREVER, others = NET_FOREVER;
+  net_chronon least = NET_FOREVER, others = NET_FOREVER, beginning = NET_FOREVER;
   bool any = false;
   for (size_t i = 0; i < session->source_count; i++) {
     const struct session_source *state = session->sources[i];
@@ -365,14 +378,17 @@ static net_chronon promised(const struct tql_session *session,
     if (state->holds_all && relation->sensors.announced) return NET_BEGINNING;
     bool may_announce = state->announces || (state->promise_count == 0 && !state->others);
     if (may_announce && state->checked < others) others = state->checked;
+    bool brings = false;
     for (size_t k = 0; k < state->promise_count; k++) {
       const struct session_promise *promise = &state->promises[k];
       if (promise->found != relation) continue;
-      any = true;
+      any = brings = true;
       if (promise->time < least) least = promise->time;
     }
+    bool begins = may_announce && !brings && may_begin(state, relation, now);
+    if (begins && state->checked < beginning) beginning = state->checked;
   }
-  if (any) return least;
+  if (any) return least < beginning ? least : beginning;
   if (!relation->sensors.announced || others <= relation->checkpoint) return NET_BEGINNING;
   net_chronon behind = behind_pending(relation);
   return others < behind ? others : behind;
