@@ -182,7 +182,8 @@ static void run_statements(struct machine *machine) {
                             .settings = &machine->settings,
                             .time = {NET_TIMELINE_ABSTRACT, 0, 0},
                             .strings = machine->strings};
-  struct tql_analysis analysis = {machine->arena, &scope, &source, &machine->diags};
+  struct tql_analysis analysis = {
+      .arena = machine->arena, .scope = &scope, .source = &source, .diags = &machine->diags};
   const struct ng_query *named[RELATIONS_MAX];
   size_t count = 0, named_count = 0;
   bool ok = false;

@@ -370,7 +370,8 @@ static bool parse(struct world *world, const char *text, struct bound *bound) {
   bool ok;
   base_diag_sink_init(&bound->diags);
   struct tql_statement **list = tql_parse(world->arena, source, 1, &bound->diags, &count, &ok);
-  bound->analysis = (struct tql_analysis){world->arena, &world->scope, source, &bound->diags};
+  bound->analysis = (struct tql_analysis){
+      .arena = world->arena, .scope = &world->scope, .source = source, .diags = &bound->diags};
   bound->statement = ok && count == 1 ? list[0] : NULL;
   return bound->statement != NULL;
 }

@@ -117,7 +117,8 @@ static const struct ng_query *bind(struct scope *scope, const char *text, bool c
     fprintf(stderr, "small-scope: no statement: %s\n", text);
     exit(3);
   }
-  struct tql_analysis analysis = {scope->arena, &names, source, &diags};
+  struct tql_analysis analysis = {
+      .arena = scope->arena, .scope = &names, .source = source, .diags = &diags};
   if (tql_analyse_retrieve(&analysis, list[0], &query) != BASE_OK) query = NULL;
   base_diag_sink_done(&diags);
   return query;

@@ -88,8 +88,10 @@ static void world_init(struct world *world, enum net_timeline timeline, net_chro
                                     .settings = &world->settings,
                                     .time = {timeline, now, now, NULL},
                                     .strings = world->strings};
-  world->analysis =
-      (struct tql_analysis){world->arena, &world->scope, &world->source, &world->diags};
+  world->analysis = (struct tql_analysis){.arena = world->arena,
+                                          .scope = &world->scope,
+                                          .source = &world->source,
+                                          .diags = &world->diags};
   add_relation(world, "E", NG_REL_EVENT, NET_EVENT,
                FIELDS("x", "i4", "y", "f8", "s", "c20", "flag", "bool", "who", "name"), 5);
   add_relation(world, "F", NG_REL_EVENT, NET_EVENT, FIELDS("x", "i8", "s", "text"), 2);
