@@ -78,6 +78,9 @@ static int write_page(const struct sn_monitor *monitor, const char *path,
   unlink(path);
   int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) return -1;
+  /* Where no locks are to be had the beat alone says that we are there. */
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  (void)fcntl(file, F_OFD_SETLK, &lock);
   bool good = write(file, &head, sizeof head) == (ssize_t)sizeof head &&
               write(file, rows->data, rows->length) == (ssize_t)rows->length &&
               fchmod(file, (mode_t)(monitor->options.mode & 0644)) == 0;

@@ -1003,6 +1003,24 @@ def the_dead_want_nothing(world):
     world.balance(generated, "Tick", "Step")
 
 
+def starved(world):
+    """A collector that does not come to run for longer than its beat is good for is not dead: what begins meanwhile is on."""
+    world.collect("--checkpoint", "1ms")
+    for relation in ("Tick", "Step", "Plug"):
+        world.watch(relation)
+    world.collector.send_signal(signal.SIGSTOP)
+    time.sleep(5.5)
+    generated = live_briefly(world, 5, PLUGIN)
+    world.collector.send_signal(signal.SIGCONT)
+
+    def there():
+        return world.store.total("Tick", "Step", "Plug") + world.store.lost()
+    world.wait(lambda: there() >= generated, lambda: f"of {generated} come {world.store.counts}, {world.store.lost()} are lost")
+    world.end_all()
+    world.balance(generated, "Tick", "Step", "Plug")
+    check(world.store.late == 0, f"{world.store.late} records came after their checkpoint")
+
+
 def checkpoints_hold(world):
     """No record comes behind a checkpoint, whoever is interrupted when."""
     targets = [world.target() for _ in range(3)]
@@ -1606,7 +1624,7 @@ CASES = [nothing_is_asked, what_is_asked_comes, off_when_the_last_watch_goes, wh
          what_is_off_ends_behind_its_records, who_comes_after_ends_what_was_open, processes_by_name,
          objects_by_name, many_objects_cost_no_record, objects_come_and_go, overload, overload_is_sampled, objects_are_sampled, sampled_and_off, what_is_enabled, ring_sizes, behind,
          program_is_killed, collector_is_killed, the_dead_and_the_living, server_is_killed, sent_away, another_database, many_processes, forks_and_exec,
-         lives_are_short, all_of_short_lives, wanted_no_more, the_dead_want_nothing, checkpoints_hold, checkpoints_as_told, samples, triggered, without_stamps,
+         lives_are_short, all_of_short_lives, wanted_no_more, the_dead_want_nothing, starved, checkpoints_hold, checkpoints_as_told, samples, triggered, without_stamps,
          who_waits_is_let_go, hostile_program, own_announcement, garbled_programs, watches_itself, reports,
          counting, counting_early, counting_ends, durations, children_count, many_receptacles, ends_in_good_order, idle, only_one]
 # They keep both processors busy.

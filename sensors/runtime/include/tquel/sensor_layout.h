@@ -264,7 +264,8 @@ struct sn_handover {
  * A file beside the announcements, while a reader wants anything: a program, a child, a library that is loaded
  * looks into it before its first sensor, and puts on what it finds there. It is replaced as a whole when that
  * changes, so nobody reads half of it; only the beat is written in place, and rows are as many as there are.
- * A page whose beat is older than SN_BEAT_NS is a dead reader's and goes for nobody.                    */
+ * A page whose beat is older than SN_BEAT_NS and that nobody has a lock on (F_OFD_SETLK, F_WRLCK) is a dead reader's and
+ * goes for nobody.                                                                                     */
 struct sn_wanted {
   char magic[8];
   uint32_t layout, rows; /* layout: SN_WANTED_LAYOUT */
