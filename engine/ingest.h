@@ -37,6 +37,10 @@ struct net_read_event {
   /* NET_READ_ROWS, NET_READ_END: what the times look like that were read so far as bare numbers, which count
    * nanoseconds: "seconds", "milliseconds", "microseconds"; NULL: nothing speaks against them. */
   const char *unit;
+  /* NET_READ_ROWS, NET_READ_END, of what was read so far: how many periods were empty, and taken as was asked for; the year of the
+   * first of the times that have none (0: all have). */
+  uint64_t empty_periods;
+  int64_t year_assumed;
 };
 
 /* A reader of records for rows of LAYOUT: event rows (event, traced and sampled relations) or period

@@ -58,6 +58,15 @@ static const struct program_subcommand subcommands[] = {
          "The records come on standard input; what stands in their columns or keys is told by\n"
          "tquel(7), COPY. It ends when they do.",
      .describe_options = describe_feed},
+    {.name = "infer",
+     .what = "prints the statements that take a file: its form, times, domains and types",
+     .usage = "[OPTION]... FILE...",
+     .run = shell_infer_main,
+     .about =
+         "Looks at the first records of each FILE (- is standard input; a quoted pattern, such as\n"
+         "'logs/*.csv.gz', several as one) and prints create and copy, with what was guessed as\n"
+         "comments. Nothing is stored: the statements can be changed, and given to tquel.",
+     .describe_options = shell_infer_describe},
     {.name = "sdf",
      .what = "checks a sensor description, writes its C header and documentation",
      .usage = "FILE [--header OUT] [--tquel OUT] [--doc OUT] [--diff OLD NEW]",

@@ -5,13 +5,16 @@
  * column that stood there in the record before. */
 #include "sensors/feed/columns.h"
 
+#include <string.h>
+
 #include "engine/base/status.h"
 #include "sensors/feed/numbers.h"
 
 static void add(struct sn_columns *columns, const char *name, enum sn_role role, uint32_t slot,
                 const struct net_field *field) {
   columns->names[columns->count] = name;
-  columns->items[columns->count++] = (struct sn_column){name, role, slot, field};
+  columns->items[columns->count++] =
+      (struct sn_column){.name = name, .role = role, .slot = slot, .field = field};
 }
 
 static void add_domain(struct sn_columns *columns, const struct net_field *field) {
@@ -48,12 +51,72 @@ void sn_columns_init(struct sn_columns *columns, const struct net_layout *layout
   for (uint32_t i = 0; i < layout->field_count; i++) add_domain(columns, &layout->fields[i]);
 }
 
+/* Both have their values from one column of the file. */
+static bool same_origin(const struct sn_column *a, const struct sn_column *b) {
+  return a->number == b->number && strcmp(a->name, b->name) == 0;
+}
+
+/* Those with one origin, one behind the other. */
+static void chain(struct sn_columns *columns) {
+  for (size_t i = 0; i < columns->count; i++)
+    for (size_t k = i + 1; k < columns->count; k++)
+      if (same_origin(&columns->items[i], &columns->items[k])) {
+        columns->items[i].next = &columns->items[k];
+        columns->items[k].follows = true;
+        break;
+      }
+}
+
+void sn_columns_map(struct sn_columns *columns, const struct net_layout *layout,
+                    const struct sn_form *form) {
+  struct sn_columns own;
+  sn_columns_init(&own, layout);
+  *columns = (struct sn_columns){.arena = base_arena_new(), .mapped = true};
+  columns->items = BASE_NEW_ARRAY(columns->arena, form->mapping_count, struct sn_column);
+  columns->names = BASE_NEW_ARRAY(columns->arena, form->mapping_count, const char *);
+  columns->count = form->mapping_count;
+  for (size_t i = 0; i < columns->count; i++) {
+    const struct sn_mapping *mapping = &form->mappings[i];
+    struct sn_column *column = &columns->items[i];
+    int target = sn_columns_find(&own, mapping->target, strlen(mapping->target), i);
+    BASE_CHECK(target >= 0, "feed-mapping-has-target");
+    *column = own.items[target];
+    if (mapping->relative != SN_ITSELF) column->role = SN_LENGTH;
+    column->before = mapping->relative == SN_BEFORE;
+    column->form = mapping->form;
+    column->like = mapping->like;
+    column->otherwise = mapping->otherwise;
+    column->number = mapping->column != NULL ? 0 : mapping->number;
+    column->name = mapping->column != NULL
+                       ? mapping->column
+                       : base_arena_printf(columns->arena, "column %u", mapping->number);
+    columns->names[i] = column->name;
+  }
+  chain(columns);
+  sn_columns_done(&own);
+}
+
 void sn_columns_done(struct sn_columns *columns) {
   base_arena_free(columns->arena);
 }
 
+static int find_mapped(const struct sn_columns *columns, const char *name, size_t length,
+                       size_t likely) {
+  int loosely = -1;
+  for (size_t step = 0; step <= columns->count; step++) {
+    size_t i = step == 0 ? likely : step - 1;
+    if (i >= columns->count) continue;
+    const struct sn_column *column = &columns->items[i];
+    if (column->follows || column->number != 0) continue;
+    if (strncmp(column->name, name, length) == 0 && column->name[length] == 0) return (int)i;
+    if (loosely < 0 && sn_equal_ignoring_case(name, length, column->name)) loosely = (int)i;
+  }
+  return loosely;
+}
+
 int sn_columns_find(const struct sn_columns *columns, const char *name, size_t length,
                     size_t likely) {
+  if (columns->mapped) return find_mapped(columns, name, length, likely);
   if (likely < columns->count && sn_equal_ignoring_case(name, length, columns->names[likely]))
     return (int)likely;
   for (size_t i = 0; i < columns->count; i++)
@@ -64,6 +127,12 @@ int sn_columns_find(const struct sn_columns *columns, const char *name, size_t l
 bool sn_columns_any_time(const struct sn_columns *columns, const uint64_t *seen, uint64_t stamp) {
   for (size_t i = 0; i < columns->instants * 3; i++)
     if (seen[i] == stamp) return true;
+  return false;
+}
+
+bool sn_columns_any_mapped_time(const struct sn_columns *columns) {
+  for (size_t i = 0; i < columns->count; i++)
+    if (columns->items[i].role < SN_DEFINITE || columns->items[i].role == SN_LENGTH) return true;
   return false;
 }
 

@@ -3,6 +3,7 @@
 #define SN_COLUMNS_H
 
 #include "engine/layout.h"
+#include "sensors/feed/form.h"
 
 enum sn_role {
   SN_WHOLE, /* at, start: both bounds of a determinate instant */
@@ -13,7 +14,8 @@ enum sn_role {
   SN_STOP_HI,
   SN_DEFINITE,
   SN_DOMAIN,
-  SN_PART, /* of a temporal domain: d_n0 and so on */
+  SN_PART,   /* of a temporal domain: d_n0 and so on */
+  SN_LENGTH, /* how long the period lasts */
 };
 
 struct sn_column {
@@ -21,6 +23,14 @@ struct sn_column {
   enum sn_role role;
   uint32_t slot;
   const struct net_field *field; /* of SN_DOMAIN and SN_PART */
+  /* Of a mapping. */
+  enum sn_time_form form;
+  const char *like, *otherwise;
+  uint32_t number; /* of the file's column; 0: by its name */
+  bool before;     /* SN_LENGTH: the start is what is looked for */
+  const struct sn_column
+      *next;    /* another one that has its values from the same column of the file */
+  bool follows; /* it is the next of one */
 };
 
 /* First the triples (whole, lo, hi) of at, or of start and stop; then definite; then the domains in
@@ -30,12 +40,18 @@ struct sn_columns {
   struct sn_column *items;
   const char **names; /* of ITEMS, for suggestions */
   size_t count;
-  size_t instants; /* triples at the front */
+  size_t instants; /* triples at the front; of mappings none */
+  bool
+      mapped; /* the names are those of the file, and what must be there was looked at before (sn_form_fault) */
 };
 
 void sn_columns_init(struct sn_columns *columns, const struct net_layout *layout);
+/* What the mappings of FORM name, in their order. They fit LAYOUT. */
+void sn_columns_map(struct sn_columns *columns, const struct net_layout *layout,
+                    const struct sn_form *form);
 void sn_columns_done(struct sn_columns *columns);
-/* -1: none of that name (case does not matter). LIKELY is tried first. */
+/* -1: none of that name (case does not matter; of mappings a name that is the same in case goes first, and of those with one
+ * origin the first is meant). LIKELY is tried first. */
 int sn_columns_find(const struct sn_columns *columns, const char *name, size_t length,
                     size_t likely);
 
@@ -46,6 +62,8 @@ enum sn_lack { SN_COMPLETE, SN_MISSING, SN_TWICE };
  * stands beside another of the same meaning. */
 enum sn_lack sn_columns_check(const struct sn_columns *columns, const uint64_t *seen,
                               uint64_t stamp, bool timeless, bool stop_optional, const char **ret);
+/* Do mappings say anything of time? */
+bool sn_columns_any_mapped_time(const struct sn_columns *columns);
 /* Is any time among them? */
 bool sn_columns_any_time(const struct sn_columns *columns, const uint64_t *seen, uint64_t stamp);
 

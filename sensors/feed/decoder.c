@@ -31,7 +31,12 @@ void sn_decoder_init(struct sn_decoder *decoder, const struct sn_reader_options 
                                  .least_number = INT64_MAX,
                                  .most_number = INT64_MIN,
                                  .round_numbers = true};
-  sn_columns_init(&decoder->columns, layout);
+  if (options->form != NULL) decoder->empty = options->form->empty;
+  if (options->form != NULL && options->form->mapping_count > 0)
+    sn_columns_map(&decoder->columns, layout, options->form);
+  else
+    sn_columns_init(&decoder->columns, layout);
+  sn_stamps_init(&decoder->stamps, &options->time);
   decoder->row = base_xcalloc(layout->slot_count, sizeof *decoder->row);
   for (uint32_t i = 0; i < layout->field_count; i++)
     if (layout->fields[i].type.base == NET_TEMPORAL) decoder->has_temporal = true;
@@ -48,6 +53,7 @@ void sn_decoder_begin(struct sn_decoder *decoder) {
   decoder->definite = true;
   decoder->stop_lo_empty = decoder->stop_hi_empty = false;
   decoder->start_offset = decoder->stop_offset = 0;
+  decoder->dropped = decoder->has_length = false;
 }
 
 /* ---- saying what is wrong ---- */
@@ -218,6 +224,25 @@ bool sn_decoder_read_time(struct sn_decoder *decoder, const char *name, const ch
              "a time that comes twice, as clocks were put back: it needs its offset from UTC");
 }
 
+/* A time in the form that its mapping says. */
+static bool read_stamp(struct sn_decoder *decoder, const struct sn_column *column, const char *text,
+                       size_t length, struct net_instant *ret) {
+  sn_trim(&text, &length);
+  if (column->form == SN_TIME_OWN) return read_time(decoder, column->name, text, length, ret);
+  const char *problem =
+      sn_stamp_read(&decoder->stamps, column->form, column->like, text, length, ret);
+  return problem == NULL || refuse_value(decoder, column->name, text, length, problem);
+}
+
+static bool set_length(struct sn_decoder *decoder, const struct sn_column *column, const char *text,
+                       size_t length) {
+  sn_trim(&text, &length);
+  const char *problem = sn_length_read(column->form, text, length, &decoder->length);
+  decoder->has_length = true;
+  decoder->before = column->before;
+  return problem == NULL || refuse_value(decoder, column->name, text, length, problem);
+}
+
 static bool set_stop(struct sn_decoder *decoder, const struct sn_column *column, const char *text,
                      size_t length) {
   union net_slot *slot = decoder->row + column->slot;
@@ -230,7 +255,7 @@ static bool set_stop(struct sn_decoder *decoder, const struct sn_column *column,
     return true;
   }
   struct net_instant time;
-  if (!read_time(decoder, column->name, trimmed, left, &time)) return false;
+  if (!read_stamp(decoder, column, trimmed, left, &time)) return false;
   slot->i = column->role == SN_STOP_HI ? time.hi : time.lo;
   if (slot->i == NET_BEGINNING && column->role == SN_STOP)
     return refuse_value(decoder, column->name, trimmed, left, "no time to stop at");
@@ -296,16 +321,25 @@ static bool set_definite(struct sn_decoder *decoder, const char *text, size_t le
          refuse_value(decoder, "definite", text, length, "neither true nor false");
 }
 
+static bool is_blank(const char *text, size_t length) {
+  sn_trim(&text, &length);
+  return length == 0;
+}
+
 bool sn_decoder_set(struct sn_decoder *decoder, const struct sn_column *column, const char *text,
                     size_t length, size_t offset) {
   struct net_instant time;
+  if (column->otherwise != NULL && is_blank(text, length)) {
+    text = column->otherwise;
+    length = strlen(text);
+  }
   switch (column->role) {
     case SN_WHOLE:
     case SN_LO:
     case SN_HI:
       decoder->start_offset = offset;
       /* What the clock showed twice, as it was put back, is either: an uncertain instant. */
-      if (!read_time(decoder, column->name, text, length, &time)) return false;
+      if (!read_stamp(decoder, column, text, length, &time)) return false;
       decoder->row[column->slot].i = column->role == SN_HI ? time.hi : time.lo;
       if (column->role == SN_WHOLE) decoder->row[column->slot + 1].i = time.hi;
       return true;
@@ -314,6 +348,9 @@ bool sn_decoder_set(struct sn_decoder *decoder, const struct sn_column *column, 
     case SN_STOP_HI:
       decoder->stop_offset = offset;
       return set_stop(decoder, column, text, length);
+    case SN_LENGTH:
+      decoder->stop_offset = offset;
+      return set_length(decoder, column, text, length);
     case SN_DEFINITE:
       return set_definite(decoder, text, length);
     case SN_DOMAIN:
@@ -329,12 +366,44 @@ static bool bad_times(struct sn_decoder *decoder, const char *what) {
   return sn_decoder_refuse(decoder, MSG_BAD_TIMES, "%s", what);
 }
 
+/* What the other end of the period is that the record does not have. */
+static bool add_length(struct sn_decoder *decoder) {
+  union net_slot *known = decoder->row + (decoder->before ? 2 : 0);
+  union net_slot *other = decoder->row + (decoder->before ? 0 : 2);
+  int64_t length = decoder->before ? -decoder->length : decoder->length;
+  for (int i = 0; i < 2; i++) {
+    other[i].i = net_chronon_add(known[i].i, length);
+    if (other[i].i != known[i].i && (other[i].i == NET_BEGINNING || other[i].i == NET_FOREVER))
+      return bad_times(decoder, "the period reaches beyond the time line");
+  }
+  return true;
+}
+
+static bool is_empty(const union net_slot *row) {
+  return row[0].i == row[1].i && row[2].i == row[3].i && row[0].i == row[2].i;
+}
+
+/* A period that is empty, and not to be refused. */
+static bool take_empty(struct sn_decoder *decoder) {
+  union net_slot *row = decoder->row;
+  if (decoder->empty == SN_EMPTY_REFUSE || !is_empty(row)) return false;
+  if (decoder->empty == SN_EMPTY_INSTANT && row[0].i >= NET_FOREVER - 1) return false;
+  decoder->dropped = decoder->empty == SN_EMPTY_DROP;
+  if (!decoder->dropped) row[2].i = row[3].i = row[0].i + 1;
+  decoder->empty_count++;
+  return true;
+}
+
 static bool check_stop(struct sn_decoder *decoder) {
   union net_slot *row = decoder->row;
+  if (decoder->has_length && decoder->before && decoder->stop_lo_empty)
+    return bad_times(decoder, "the start is not known, as there is no stop");
+  if (decoder->has_length && !add_length(decoder)) return false;
   if (decoder->stop_hi_empty && !decoder->stop_lo_empty)
     return bad_times(decoder, "stop_hi is empty and stop_lo is not");
   if (decoder->stop_hi_empty) row[3].i = NET_FOREVER;
   bool open = decoder->stop_lo_empty;
+  if (!open && take_empty(decoder)) return true;
   struct net_period period = {net_row_start(row), net_row_start(row + 2)};
   /* An open stop is at its start at the earliest. */
   if (open) period.stop.lo = period.start.lo < row[3].i ? period.start.lo : row[3].i;
@@ -387,6 +456,7 @@ bool sn_decoder_finish(struct sn_decoder *decoder, bool times, size_t *ret_offse
   }
   *ret_offset = decoder->start_offset;
   bool event = decoder->layout->tuple_class == NET_EVENT;
+  if (decoder->has_length && decoder->before) return check_stop(decoder);
   if (row[0].i > row[1].i)
     return bad_times(decoder, event ? "at_lo is after at_hi" : "start_lo is after start_hi");
   *ret_offset = decoder->stop_offset;

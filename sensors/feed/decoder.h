@@ -6,6 +6,7 @@
 #include "engine/base/diag.h"
 #include "sensors/feed/columns.h"
 #include "sensors/feed/feed.h"
+#include "sensors/feed/stamp.h"
 
 struct sn_decoder {
   /* The times of the real timeline that were bare numbers: the least, the greatest, and whether all were multiples of
@@ -18,10 +19,16 @@ struct sn_decoder {
   bool timeless;
   bool has_temporal;
   struct sn_columns columns;
+  enum sn_empty empty;
+  uint64_t empty_count; /* periods that were, and not refused */
+  struct sn_stamps stamps;
   /* The record in hand. */
   union net_slot *row;
   bool definite;
   bool stop_lo_empty, stop_hi_empty;
+  bool dropped; /* its period is empty: it is to be left out */
+  bool has_length, before;
+  int64_t length;                   /* of the period, if the record says that */
   size_t start_offset, stop_offset; /* of the times in the record, for messages */
   /* What is wrong, after a function returned false. */
   enum base_message number;

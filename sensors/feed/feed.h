@@ -9,12 +9,7 @@
 #define SN_FEED_H
 
 #include "engine/ingest.h"
-
-enum sn_format {
-  SN_GUESS, /* by the path's suffix .csv, .ndjson, .jsonl; else '{' as the first byte is NDJSON */
-  SN_CSV,
-  SN_NDJSON,
-};
+#include "sensors/feed/form.h"
 
 #define SN_LINE_LIMIT ((size_t)16 * 1024 * 1024)
 #define SN_HOLD_BYTES ((size_t)16 * 1024 * 1024)
@@ -23,6 +18,8 @@ struct sn_reader_options {
   const char *path; /* "-": standard input; NULL: DESCRIPTOR */
   int descriptor;   /* stays the caller's: it is not closed and its flags are not changed */
   enum sn_format format;
+  const struct sn_form
+      *form; /* outlives the reader, and has the format; NULL: the file is made for the relation */
   const struct net_layout *layout; /* outlives the reader; no fields of type NET_INSTANT */
   struct net_time_context time;
   struct base_strings *strings; /* outlives the reader */

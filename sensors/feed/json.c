@@ -4,7 +4,8 @@
  * zeros, no control characters in strings, no lone surrogates, no bytes that are not UTF-8
  * (overlong forms and code points above U+10FFFF included). Numbers are only recognised here;
  * whoever knows the type converts the token, so that 64-bit integers stay exact. Values are plain,
- * so there is no nesting and no limit to its depth.
+ * so there is no nesting and no limit to its depth; unless nested ones are asked for: then objects are gone down
+ * into, up to a depth, and what is deeper, and arrays, are texts in which only strings and brackets are looked at.
  *
  * Strings without escapes are left where they are. Those with escapes go to one buffer, which is
  * given room for the whole line first: unescaping never lengthens, so its text does not move. */
@@ -16,9 +17,15 @@
 
 #include "engine/base/arena.h"
 
+#define DEPTH_MAX      64   /* of objects in objects */
+#define PATH_MAX_BYTES 4096 /* of the path of an object that is gone down into */
+
 struct scanner {
   struct sn_json *json;
   const char *line, *next, *end;
+  int depth;
+  size_t path,
+      path_length; /* of the object that is read, with its point: where it is in the paths */
 };
 
 static bool fail(struct scanner *scanner, const char *at, const char *problem) {
@@ -156,6 +163,7 @@ static bool read_escaped_string(struct scanner *scanner, const char *start, cons
   scanner->next++;
   *ret_text = out->data + first;
   *ret_length = out->length - first;
+  base_buffer_putc(out, '\0'); /* there is room: an escape is longer than what it says */
   return true;
 }
 
@@ -202,6 +210,30 @@ static bool accept_word(struct scanner *scanner, const char *word) {
   return true;
 }
 
+/* In a string that is not looked into, behind its opening mark. */
+static bool skip_string(struct scanner *scanner) {
+  for (;;) {
+    if (!skip_characters(scanner)) return false;
+    if (*scanner->next++ == '"') return true;
+    if (scanner->next < scanner->end) scanner->next++;
+  }
+}
+
+/* An array, or an object, as a text. */
+static bool read_tree(struct scanner *scanner, struct sn_member *member) {
+  int64_t depth = 0;
+  member->kind = SN_JSON_TREE;
+  do {
+    if (scanner->next == scanner->end)
+      return fail(scanner, scanner->next, "an array or object that does not end");
+    char byte = *scanner->next++;
+    depth += (byte == '[' || byte == '{') - (byte == ']' || byte == '}');
+    if (byte == '"' && !skip_string(scanner)) return false;
+  } while (depth > 0);
+  member->length = (size_t)(scanner->next - member->text);
+  return true;
+}
+
 static bool read_value(struct scanner *scanner, struct sn_member *member) {
   member->text = scanner->next;
   member->offset = (size_t)(scanner->next - scanner->line);
@@ -209,6 +241,8 @@ static bool read_value(struct scanner *scanner, struct sn_member *member) {
     member->kind = SN_JSON_STRING;
     return read_string(scanner, &member->text, &member->length);
   }
+  if (scanner->json->nested && (at(scanner, '{') || at(scanner, '[')))
+    return read_tree(scanner, member);
   if (at(scanner, '{') || at(scanner, '['))
     return fail(scanner, scanner->next, "an object or array where a plain value is expected");
   if (accept_word(scanner, "true")) {
@@ -227,6 +261,44 @@ static bool read_value(struct scanner *scanner, struct sn_member *member) {
 
 /* ---- the object ---- */
 
+static bool read_members(struct scanner *scanner);
+
+/* An object whose members are to be members under its path; not one that is empty, which would be lost. */
+static bool is_for_descent(const struct scanner *scanner, const struct sn_member *member) {
+  if (!scanner->json->nested || !at(scanner, '{') || scanner->depth == DEPTH_MAX ||
+      scanner->path_length + member->key_length > PATH_MAX_BYTES)
+    return false;
+  struct scanner ahead = *scanner;
+  ahead.next++;
+  skip_space(&ahead);
+  return !at(&ahead, '}');
+}
+
+/* The path of the object and the key of MEMBER, behind the other paths. */
+static size_t add_path(struct scanner *scanner, const struct sn_member *member) {
+  struct base_buffer *paths = &scanner->json->paths;
+  size_t at = paths->length;
+  base_buffer_reserve(paths, scanner->path_length + member->key_length + 1);
+  if (scanner->path_length > 0)
+    base_buffer_append(paths, paths->data + scanner->path, scanner->path_length);
+  base_buffer_append(paths, member->key, member->key_length);
+  return at;
+}
+
+static bool descend(struct scanner *scanner, const struct sn_member *member) {
+  struct base_buffer *paths = &scanner->json->paths;
+  struct scanner outer = *scanner;
+  scanner->path = add_path(scanner, member);
+  base_buffer_putc(paths, '.');
+  scanner->path_length = paths->length - scanner->path;
+  scanner->depth++;
+  bool good = read_members(scanner);
+  scanner->depth--;
+  scanner->path = outer.path;
+  scanner->path_length = outer.path_length;
+  return good;
+}
+
 static bool read_member(struct scanner *scanner) {
   struct sn_json *json = scanner->json;
   struct sn_member member = {.key_offset = (size_t)(scanner->next - scanner->line)};
@@ -236,35 +308,66 @@ static bool read_member(struct scanner *scanner) {
   skip_space(scanner);
   if (!accept(scanner, ':')) return fail(scanner, scanner->next, "a colon is expected");
   skip_space(scanner);
+  if (is_for_descent(scanner, &member)) {
+    if (!descend(scanner, &member)) return false;
+    skip_space(scanner);
+    return true;
+  }
   if (!read_value(scanner, &member)) return false;
   skip_space(scanner);
+  if (scanner->path_length > 0) {
+    member.path = add_path(scanner, &member) + 1;
+    member.key_length += scanner->path_length;
+  }
   base_grow(&json->members, &json->capacity, json->count + 1, sizeof *json->members);
   json->members[json->count++] = member;
   return true;
 }
 
+/* At the opening brace. */
+static bool read_members(struct scanner *scanner) {
+  if (!accept(scanner, '{')) return fail(scanner, scanner->next, "a JSON object is expected");
+  skip_space(scanner);
+  if (accept(scanner, '}')) return true;
+  do {
+    skip_space(scanner);
+    if (!read_member(scanner)) return false;
+  } while (accept(scanner, ','));
+  return accept(scanner, '}') ||
+         fail(scanner, scanner->next, "a comma or a closing brace is expected");
+}
+
+/* The paths do not move any more. */
+static void set_keys(struct sn_json *json) {
+  for (size_t i = 0; i < json->count; i++)
+    if (json->members[i].path > 0)
+      json->members[i].key = json->paths.data + json->members[i].path - 1;
+}
+
+static void skip_between(struct scanner *scanner) {
+  while (scanner->next < scanner->end && *scanner->next != 0 &&
+         strchr(" \t\r\n,[]", *scanner->next) != NULL)
+    scanner->next++;
+}
+
 bool sn_json_read(struct sn_json *json, const char *line, size_t length) {
-  struct scanner scanner = {json, line, line, line + length};
+  struct scanner scanner = {.json = json, .line = line, .next = line, .end = line + length};
   json->count = 0;
   base_buffer_clear(&json->unescaped);
+  base_buffer_clear(&json->paths);
   skip_space(&scanner);
-  if (!accept(&scanner, '{')) return fail(&scanner, scanner.next, "a JSON object is expected");
+  if (json->nested) skip_between(&scanner);
+  if (!read_members(&scanner)) return false;
   skip_space(&scanner);
-  if (!accept(&scanner, '}')) {
-    do {
-      skip_space(&scanner);
-      if (!read_member(&scanner)) return false;
-    } while (accept(&scanner, ','));
-    if (!accept(&scanner, '}'))
-      return fail(&scanner, scanner.next, "a comma or a closing brace is expected");
-  }
-  skip_space(&scanner);
+  if (json->nested) skip_between(&scanner);
   if (scanner.next < scanner.end)
     return fail(&scanner, scanner.next, "something follows the object");
+  if (json->paths.length > 0) set_keys(json);
   return true;
 }
 
 void sn_json_done(struct sn_json *json) {
   free(json->members);
   base_buffer_done(&json->unescaped);
+  base_buffer_done(&json->paths);
 }

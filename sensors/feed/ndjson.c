@@ -33,11 +33,10 @@ void sn_ndjson_done(struct sn_ndjson *ndjson) {
 
 static bool wrong_kind(struct sn_decoder *decoder, const struct sn_column *column,
                        const struct sn_member *member) {
-  static const char *const kinds[] = {[SN_JSON_STRING] = "a string",
-                                      [SN_JSON_NUMBER] = "a number",
-                                      [SN_JSON_TRUE] = "true",
-                                      [SN_JSON_FALSE] = "false",
-                                      [SN_JSON_NULL] = "null"};
+  static const char *const kinds[] = {
+      [SN_JSON_STRING] = "a string", [SN_JSON_NUMBER] = "a number",
+      [SN_JSON_TRUE] = "true",       [SN_JSON_FALSE] = "false",
+      [SN_JSON_NULL] = "null",       [SN_JSON_TREE] = "an object or array"};
   struct base_buffer type = BASE_BUFFER_EMPTY;
   if (column->field)
     net_type_print(&type, column->field->type);
@@ -77,6 +76,8 @@ static bool fits(const struct sn_column *column, enum sn_json_kind kind) {
       return is_bool(column);
     case SN_JSON_NULL:
       return is_stop(column);
+    case SN_JSON_TREE:
+      break;
   }
   return false;
 }
@@ -165,7 +166,7 @@ static enum sn_parsed parse_row(struct sn_ndjson *ndjson, struct sn_decoder *dec
   if (decoder->columns.instants == 2 && ndjson->seen[3] != ndjson->stamp &&
       ndjson->seen[4] != ndjson->stamp)
     decoder->stop_lo_empty = decoder->stop_hi_empty = true;
-  return sn_decoder_finish(decoder, any_time, ret_offset) ? SN_PARSED_ROW : SN_PARSED_BAD;
+  return sn_parsed_row(decoder, any_time, ret_offset);
 }
 
 /* Of a temporal domain all four parts must be there, or none. */
@@ -198,7 +199,7 @@ static bool set_named(struct sn_ndjson *ndjson, struct sn_decoder *decoder, size
 static enum sn_parsed parse_control(struct sn_ndjson *ndjson, struct sn_decoder *decoder,
                                     const struct sn_member *control, enum sn_parsed kind,
                                     size_t *ret_offset) {
-  static const struct sn_column time_column = {"the time", SN_WHOLE, 0, NULL};
+  static const struct sn_column time_column = {.name = "the time", .role = SN_WHOLE};
   *ret_offset = control->offset;
   if (!fits(&time_column, control->kind)) {
     wrong_kind(decoder, &time_column, control);

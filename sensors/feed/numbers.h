@@ -1,4 +1,4 @@
-/* Numbers and booleans as text. Internal to sensors/feed. */
+/* Numbers and booleans as text. For sensors/feed and tquel/infer. */
 #ifndef SN_NUMBERS_H
 #define SN_NUMBERS_H
 

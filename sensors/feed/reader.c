@@ -12,6 +12,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/env.h"
 #include "sensors/feed/parsers.h"
+#include "sensors/feed/records.h"
 #include "sensors/feed/source.h"
 
 #define BLANK_LINES_AT_ONCE 65536 /* then the caller has its turn */
@@ -33,6 +34,9 @@ struct sn_reader {
   struct sn_decoder decoder;
   struct sn_csv csv;
   struct sn_ndjson ndjson;
+  const struct sn_form *form; /* or NULL */
+  struct sn_records records;  /* of records with mappings that are no CSV */
+  struct sn_named named;
   enum sn_format format;
   enum stage stage;
   int64_t position; /* where to go on, until that has been reached */
@@ -83,7 +87,7 @@ static enum net_read_result source_failed(struct sn_reader *reader, struct net_r
                       "%s has become shorter than what was read of it", source->name);
   else
     sn_decoder_refuse(&reader->decoder, source->problem, "cannot read %s: %s", source->name,
-                      strerror(source->error));
+                      source->error != 0 ? strerror(source->error) : source->reason);
   event->line = reader->splitter.line;
   event->column = 0;
   return fail(reader, event);
@@ -158,16 +162,33 @@ static enum sn_split skip_mark(struct sn_reader *reader) {
   return SN_RECORD;
 }
 
+static bool is_mapped(const struct sn_reader *reader) {
+  return reader->decoder.columns.mapped;
+}
+
+/* The format is known. */
+static void prepare_format(struct sn_reader *reader) {
+  const struct sn_form *form = reader->form;
+  bool separated = sn_is_separated(reader->format);
+  reader->splitter.cut = sn_cut_of(reader->format);
+  reader->splitter.separator = reader->format == SN_TSV               ? '\t'
+                               : form != NULL && form->separator != 0 ? form->separator
+                                                                      : ',';
+  reader->ndjson.json.nested = reader->format == SN_JSON;
+  if (is_mapped(reader) && !separated && reader->records.format == SN_GUESS)
+    sn_records_init(&reader->records, reader->format, form->pattern);
+  reader->stage = separated ? STAGE_HEADER : STAGE_SKIP;
+}
+
 static enum sn_split guess_format(struct sn_reader *reader) {
   for (size_t i = 0; reader->format == SN_GUESS; i++) {
     enum sn_split split = await_byte(reader, i);
     if (split != SN_RECORD) return split;
     char byte = sn_source_text(&reader->source)[i];
     if (byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n') continue;
-    reader->format = byte == '{' ? SN_NDJSON : SN_CSV;
+    reader->format = byte == '{' ? SN_NDJSON : byte == '[' ? SN_JSON : SN_CSV;
   }
-  reader->splitter.csv = reader->format == SN_CSV;
-  reader->stage = reader->format == SN_CSV ? STAGE_HEADER : STAGE_SKIP;
+  prepare_format(reader);
   return SN_RECORD;
 }
 
@@ -197,11 +218,14 @@ static enum net_read_result read_header(struct sn_reader *reader, struct net_rea
     return bad_header(reader, &record, 0, event);
   }
   if (split != SN_RECORD) return nothing_more(reader, split, event);
-  struct sn_csv csv = {0};
+  bool headless = reader->form != NULL && reader->form->headless;
+  struct sn_csv csv = {.separator = reader->splitter.separator,
+                       .headless = headless,
+                       .ragged = reader->form != NULL && reader->form->ragged};
   if (sn_csv_header(&csv, &reader->decoder, &record, &offset)) {
     sn_csv_done(&reader->csv);
     reader->csv = csv;
-    sn_split_take(&reader->splitter, &reader->source, &record);
+    if (!headless) sn_split_take(&reader->splitter, &reader->source, &record);
   } else {
     sn_csv_done(&csv);
     if (reader->csv.count == 0) return bad_header(reader, &record, offset, event);
@@ -268,11 +292,15 @@ static enum net_read_result prepare(struct sn_reader *reader, struct net_read_ev
 
 /* ---- records ---- */
 
-static bool is_blank_line(const struct sn_reader *reader, const struct sn_record *record) {
-  if (reader->format == SN_CSV) return record->length == 0;
-  for (size_t i = 0; i < record->length; i++)
-    if (!memchr(" \t\r", record->text[i], 3)) return false;
-  return true;
+static enum sn_parsed parse_named(struct sn_reader *reader, const struct sn_record *record,
+                                  size_t *ret_offset) {
+  const struct sn_member *members = NULL;
+  size_t count = 0;
+  if (sn_records_read(&reader->records, record->text, record->length, &members, &count))
+    return sn_named_parse(&reader->named, &reader->decoder, members, count, ret_offset);
+  *ret_offset = reader->records.problem_offset;
+  sn_decoder_refuse(&reader->decoder, MSG_BAD_RECORD, "%s", reader->records.problem);
+  return SN_PARSED_BAD;
 }
 
 static enum sn_parsed parse(struct sn_reader *reader, enum sn_split split,
@@ -282,9 +310,10 @@ static enum sn_parsed parse(struct sn_reader *reader, enum sn_split split,
     refuse_split(reader, split);
     return SN_PARSED_BAD;
   }
-  return reader->format == SN_CSV
-             ? sn_csv_parse(&reader->csv, &reader->decoder, record, ret_offset)
-             : sn_ndjson_parse(&reader->ndjson, &reader->decoder, record, ret_offset);
+  if (sn_is_separated(reader->format))
+    return sn_csv_parse(&reader->csv, &reader->decoder, record, ret_offset);
+  return is_mapped(reader) ? parse_named(reader, record, ret_offset)
+                           : sn_ndjson_parse(&reader->ndjson, &reader->decoder, record, ret_offset);
 }
 
 /* As the ROWth that is added in this call. */
@@ -326,12 +355,17 @@ static enum net_read_result read_records(struct sn_reader *reader,
     if (split == SN_SPLIT_NOTHING || split == SN_SPLIT_END || split == SN_SPLIT_ROTATED ||
         split == SN_SPLIT_FAILED)
       return has_rows ? NET_READ_ROWS : nothing_more(reader, split, event);
-    if (split == SN_RECORD && is_blank_line(reader, &record)) {
+    if (split == SN_RECORD && sn_is_blank_record(reader->format, record.text, record.length)) {
       blank += reader->source.following;
       sn_split_take(&reader->splitter, &reader->source, &record);
       continue;
     }
     enum sn_parsed parsed = parse(reader, split, &record, &offset);
+    if (parsed == SN_PARSED_LEFT_OUT) {
+      blank += reader->source.following;
+      sn_split_take(&reader->splitter, &reader->source, &record);
+      continue;
+    }
     if (parsed != SN_PARSED_ROW) {
       if (builder->count > before) return NET_READ_ROWS;
       enum net_read_result result = answer(reader, parsed, &record, offset, event);
@@ -361,8 +395,11 @@ static enum net_read_result reader_read(struct net_reader *base, struct net_batc
   }
   enum net_read_result result = read_records(reader, builder, event);
   event->lines = reader->lines;
-  if (result == NET_READ_ROWS || result == NET_READ_END)
+  if (result == NET_READ_ROWS || result == NET_READ_END) {
     event->unit = sn_decoder_unit(&reader->decoder);
+    event->empty_periods = reader->decoder.empty_count;
+    event->year_assumed = reader->decoder.stamps.assumed ? reader->decoder.stamps.first_year : 0;
+  }
   return result;
 }
 
@@ -383,6 +420,8 @@ static void reader_free(struct net_reader *base) {
   sn_decoder_done(&reader->decoder);
   sn_csv_done(&reader->csv);
   sn_ndjson_done(&reader->ndjson);
+  sn_named_done(&reader->named);
+  sn_records_done(&reader->records);
   free(reader->lines);
   free(reader);
 }
@@ -395,14 +434,6 @@ static const struct net_reader_class reader_class = {.read = reader_read,
                                                      .wants_settling = reader_wants_settling,
                                                      .free = reader_free};
 
-static enum sn_format format_by_suffix(const char *path) {
-  const char *suffix = path ? strrchr(path, '.') : NULL;
-  if (!suffix || strchr(suffix, '/')) return SN_GUESS;
-  if (strcasecmp(suffix, ".csv") == 0) return SN_CSV;
-  bool ndjson = strcasecmp(suffix, ".ndjson") == 0 || strcasecmp(suffix, ".jsonl") == 0;
-  return ndjson ? SN_NDJSON : SN_GUESS;
-}
-
 enum base_status sn_reader_open(const struct sn_reader_options *options,
                                 struct base_diag_sink *diags, struct net_reader **ret) {
   struct sn_reader *reader = base_xcalloc(1, sizeof *reader);
@@ -413,13 +444,16 @@ enum base_status sn_reader_open(const struct sn_reader_options *options,
     return status;
   }
   reader->base = (struct net_reader){&reader_class, options->layout};
-  reader->format = options->format == SN_GUESS ? format_by_suffix(options->path) : options->format;
+  reader->form = options->form;
+  reader->format = options->form != NULL ? options->form->format : options->format;
+  if (reader->format == SN_GUESS) reader->format = sn_format_by_suffix(options->path);
   reader->position = options->position;
   reader->splitter.limit = options->line_limit ? options->line_limit : SN_LINE_LIMIT;
   reader->splitter.line = 1;
   set_mark(reader);
   sn_decoder_init(&reader->decoder, options);
   sn_ndjson_init(&reader->ndjson, &reader->decoder);
+  sn_named_init(&reader->named, &reader->decoder);
   *ret = &reader->base;
   return BASE_OK;
 }

@@ -90,6 +90,8 @@ enum base_status sn_source_open(struct sn_source *source, const struct sn_reader
 void sn_source_done(struct sn_source *source) {
   if (source->owned && source->descriptor >= 0) close(source->descriptor);
   if (source->notify >= 0) close(source->notify);
+  sn_unpacker_free(source->unpacker);
+  free(source->packed);
   free(source->data);
   free(source->name);
 }
@@ -202,26 +204,100 @@ static enum sn_fill at_stream_end(struct sn_source *source, bool hung_up) {
   return SN_AT_END;
 }
 
+/* Bytes as they come, at most READ_SIZE of them, to TO. */
+static enum sn_fill read_raw(struct sn_source *source, char *to, size_t *ret_got);
+
+/* --- packed bytes: what came goes through PACKED */
+
+static enum sn_fill unpack_failed(struct sn_source *source, const char *reason) {
+  source->reason = reason;
+  return failed(source, MSG_PACKED, 0);
+}
+
+/* The first bytes have come, and are in DATA: are they packed? SN_NOTHING_NOW: more of them are needed, to know. */
+static enum sn_fill look_for_packing(struct sn_source *source) {
+  const char *name = NULL;
+  size_t length = sn_source_unread(source);
+  enum sn_packing packing = sn_packing_of(sn_source_text(source), length, &name);
+  if (packing == SN_PACKING_UNKNOWN && !source->ended) return SN_NOTHING_NOW;
+  source->looked = true;
+  if (packing == SN_PACKING_OTHER)
+    return unpack_failed(
+        source, *name == 'x' ? "it is packed with xz: unpack it first (xz -dc FILE |)"
+                             : "it is packed with bzip2: unpack it first (bzip2 -dc FILE |)");
+  if (packing != SN_GZIP && packing != SN_ZSTD) return SN_FILLED;
+  source->unpacker = sn_unpacker_new(packing);
+  if (source->unpacker == NULL)
+    return unpack_failed(source,
+                         packing == SN_GZIP
+                             ? "it is packed with gzip, and there is no libz.so.1 (zlib1g)"
+                             : "it is packed with zstd, and there is no libzstd.so.1 (libzstd1)");
+  source->packed = base_xmalloc(READ_SIZE > length ? READ_SIZE : length);
+  memcpy(source->packed, sn_source_text(source), length);
+  source->packed_length = length;
+  source->end = source->next;
+  source->data[source->end] = 0;
+  return SN_FILLED;
+}
+
+static enum sn_fill unpack_more(struct sn_source *source) {
+  for (;;) {
+    size_t got = 0;
+    const char *in = source->packed + source->packed_at;
+    enum sn_unpacked unpacked = sn_unpack(source->unpacker, &in, &source->packed_length,
+                                          source->data + source->end, READ_SIZE, &got);
+    source->packed_at = (size_t)(in - source->packed);
+    if (unpacked == SN_UNPACKED_DAMAGED) return unpack_failed(source, "its packing is damaged");
+    if (unpacked == SN_UNPACKED_SOME) {
+      source->end += got;
+      source->data[source->end] = 0;
+      return SN_FILLED;
+    }
+    if (source->ended)
+      return sn_unpacker_is_whole(source->unpacker)
+                 ? SN_AT_END
+                 : unpack_failed(source, "it is packed, and ends too early");
+    source->packed_at = 0;
+    enum sn_fill fill = read_raw(source, source->packed, &source->packed_length);
+    if (fill != SN_FILLED && fill != SN_AT_END) return fill;
+  }
+}
+
 enum sn_fill sn_source_fill(struct sn_source *source) {
+  size_t got = 0;
+  if (source->ended && source->unpacker == NULL) return SN_AT_END;
+  make_room(source);
+  if (source->unpacker != NULL) return unpack_more(source);
+  enum sn_fill fill = read_raw(source, source->data + source->end, &got);
+  if (fill == SN_FILLED) {
+    source->end += got;
+    source->data[source->end] = 0;
+  }
+  if (source->looked || source->following || (fill != SN_FILLED && fill != SN_AT_END)) return fill;
+  enum sn_fill looked = look_for_packing(source);
+  if (looked == SN_NOTHING_NOW) return sn_source_fill(source);
+  if (looked != SN_FILLED || source->unpacker == NULL) return looked == SN_FILLED ? fill : looked;
+  return unpack_more(source);
+}
+
+static enum sn_fill read_raw(struct sn_source *source, char *to, size_t *ret_got) {
   bool hung_up = false;
   if (source->ended) return SN_AT_END;
-  make_room(source);
   if (source->regular) {
     take_notices(source);
   } else {
     enum sn_fill ready = await(source, &hung_up);
     if (ready != SN_FILLED) return ready;
   }
-  ssize_t size = read(source->descriptor, source->data + source->end, READ_SIZE);
+  ssize_t size = read(source->descriptor, to, READ_SIZE);
   if (size < 0) {
-    if (errno == EAGAIN && !source->following) return sn_source_fill(source);
+    if (errno == EAGAIN && !source->following) return read_raw(source, to, ret_got);
     if (errno == EAGAIN) return SN_NOTHING_NOW;
-    if (errno == EINTR && !base_env_interrupted()) return sn_source_fill(source);
+    if (errno == EINTR && !base_env_interrupted()) return read_raw(source, to, ret_got);
     return errno == EINTR ? SN_NOTHING_NOW : failed(source, MSG_CANNOT_READ, errno);
   }
   if (size == 0) return source->regular ? at_file_end(source) : at_stream_end(source, hung_up);
-  source->end += (size_t)size;
+  *ret_got = (size_t)size;
   source->bytes_read += size;
-  source->data[source->end] = 0;
   return SN_FILLED;
 }

@@ -4,6 +4,7 @@
 #define SN_SOURCE_H
 
 #include "sensors/feed/feed.h"
+#include "sensors/feed/unpack.h"
 
 enum sn_fill {
   SN_FILLED,
@@ -28,18 +29,23 @@ struct sn_source {
   bool regular; /* a regular file: bytes can be skipped */
   bool grows;   /* one that is followed: its end is never final */
   bool ended;
-  bool leaving;              /* another file has its name: the old one is read to its end */
-  enum sn_rotation rotation; /* after SN_ROTATED */
-  int notify;                /* inotify descriptor or -1 */
-  bool holding;              /* what was read is held until it is settled */
-  bool wants_settling;       /* it is to be rotated, and what is held is gone then */
+  bool leaving;                 /* another file has its name: the old one is read to its end */
+  enum sn_rotation rotation;    /* after SN_ROTATED */
+  int notify;                   /* inotify descriptor or -1 */
+  struct sn_unpacker *unpacker; /* of bytes that are packed, or NULL */
+  bool looked;                  /* whether they are */
+  char *packed; /* those that are not unpacked yet: PACKED_LENGTH from PACKED_AT on */
+  size_t packed_at, packed_length;
+  bool holding;        /* what was read is held until it is settled */
+  bool wants_settling; /* it is to be rotated, and what is held is gone then */
   /* The unread bytes are data[next] .. data[end - 1], and data[end] is NUL. Those that are held, and may be read
    * again, are data[held] .. data[next - 1]. */
   char *data;
   size_t held, next, end, capacity;
   int64_t bytes_read;        /* by this source, of the file as it is now */
   enum base_message problem; /* after SN_FILL_FAILED */
-  int error;                 /* errno, or 0 */
+  int error;                 /* errno, or 0: REASON */
+  const char *reason;        /* static */
 };
 
 enum base_status sn_source_open(struct sn_source *source, const struct sn_reader_options *options,

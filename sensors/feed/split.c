@@ -10,6 +10,9 @@
  * is known at the end of input or when the limit is reached. A line beyond the limit keeps its
  * first LIMIT bytes, for showing, and loses the rest as it comes.
  *
+ * Of JSON objects that may go over several lines the braces are counted, outside of strings. What is no object ends
+ * with its line, for who reads it to say so.
+ *
  * A last line without newline is a record, except in a growing file, where the rest may follow. */
 #include "sensors/feed/split.h"
 
@@ -25,11 +28,13 @@ static void start_search(struct sn_splitter *splitter) {
   splitter->seen = 0;
   splitter->has_quotes = false;
   splitter->quoting = SN_FIELD_START;
+  splitter->depth = 0;
+  splitter->in_string = splitter->escaped = splitter->odd = false;
   splitter->dropped = 0;
 }
 
 /* From FROM on, the newline that ends the record, or LENGTH. */
-static size_t find_end_quoted(const char *text, size_t from, size_t length,
+static size_t find_end_quoted(const char *text, size_t from, size_t length, char separator,
                               enum sn_quoting *quoting) {
   enum sn_quoting state = *quoting;
   for (size_t i = from; i < length; i++) {
@@ -45,7 +50,7 @@ static size_t find_end_quoted(const char *text, size_t from, size_t length,
     } else if (byte == '"') {
       state = state == SN_IN_PLAIN ? SN_IN_PLAIN : SN_IN_QUOTED;
     } else {
-      state = byte == ',' ? SN_FIELD_START : SN_IN_PLAIN;
+      state = byte == separator ? SN_FIELD_START : SN_IN_PLAIN;
     }
   }
   *quoting = state;
@@ -58,10 +63,12 @@ static size_t find_end(struct sn_splitter *splitter, const char *text, size_t ha
   if (!splitter->has_quotes) {
     const char *newline = from < have ? memchr(text + from, '\n', have - from) : NULL;
     if (newline) end = (size_t)(newline - text);
-    splitter->has_quotes = splitter->csv && end > from && memchr(text + from, '"', end - from);
+    splitter->has_quotes =
+        splitter->cut == SN_CUT_CSV && end > from && memchr(text + from, '"', end - from);
     if (splitter->has_quotes) from = 0;
   }
-  if (splitter->has_quotes) end = find_end_quoted(text, from, have, &splitter->quoting);
+  if (splitter->has_quotes)
+    end = find_end_quoted(text, from, have, splitter->separator, &splitter->quoting);
   splitter->seen = end;
   return end;
 }
@@ -130,7 +137,73 @@ static enum sn_split at_end(struct sn_splitter *splitter, struct sn_source *sour
     return SN_RECORD_TOO_LONG;
   }
   if (is_unclosed(splitter)) return found_unclosed(text, have, ret);
-  return found(splitter, text, have, have, ret);
+  enum sn_split split = found(splitter, text, have, have, ret);
+  if (splitter->cut > SN_CUT_CSV) ret->has_quotes = true;
+  return split;
+}
+
+/* The byte behind the record, or 0. */
+static size_t find_object_end(struct sn_splitter *splitter, const char *text, size_t have) {
+  for (size_t i = splitter->seen; i < have; i++) {
+    char byte = text[i];
+    splitter->seen = i + 1;
+    if (splitter->odd) {
+      if (byte == '\n') return i + 1;
+    } else if (splitter->in_string) {
+      if (!splitter->escaped && byte == '"') splitter->in_string = false;
+      splitter->escaped = !splitter->escaped && byte == '\\';
+    } else if (byte == '{') {
+      splitter->depth++;
+    } else if (byte == '}') {
+      if (--splitter->depth <= 0) return i + 1;
+    } else if (byte == '"' && splitter->depth > 0) {
+      splitter->in_string = true;
+    } else if (splitter->depth == 0 && memchr(" \t\r\n,[]", byte, 7) == NULL) {
+      splitter->odd = true;
+    }
+  }
+  return 0;
+}
+
+/* The byte behind the empty line that ends the record, or 0; *RET_LENGTH: of the record. */
+static size_t find_stanza_end(struct sn_splitter *splitter, const char *text, size_t have,
+                              size_t *ret_length) {
+  size_t at = splitter->seen;
+  while (at < have) {
+    const char *newline = memchr(text + at, '\n', have - at);
+    if (newline == NULL) break;
+    size_t i = (size_t)(newline - text), next = i + 1;
+    *ret_length = i;
+    if (i == 0 || (i == 1 && text[0] == '\r')) return next;
+    splitter->seen = i;
+    if (next < have && text[next] == '\r') next++;
+    if (next == have) return 0;
+    if (text[next] == '\n') return next + 1;
+    at = i + 1;
+  }
+  if (at > splitter->seen) splitter->seen = at;
+  return 0;
+}
+
+static enum sn_split look_for_block(struct sn_splitter *splitter, struct sn_source *source,
+                                    struct sn_record *ret) {
+  const char *text = sn_source_text(source);
+  size_t have = sn_source_unread(source), length = 0;
+  size_t unread = splitter->cut == SN_CUT_OBJECTS ? find_object_end(splitter, text, have)
+                                                  : find_stanza_end(splitter, text, have, &length);
+  if (unread > splitter->limit || (unread == 0 && have > splitter->limit)) {
+    if (!drop_more(splitter, source, ret)) return SN_SPLIT_NOTHING;
+    ret->has_quotes = true;
+    return SN_RECORD_TOO_LONG;
+  }
+  if (unread == 0) return SN_SPLIT_NOTHING;
+  if (splitter->cut == SN_CUT_OBJECTS) {
+    length = unread;
+    start_search(splitter); /* until it is taken it is found again */
+  }
+  enum sn_split split = found(splitter, text, length, unread, ret);
+  ret->has_quotes = true;
+  return split;
 }
 
 /* One look at what is there. SN_SPLIT_NOTHING: more bytes are needed. */
@@ -139,8 +212,12 @@ static enum sn_split look(struct sn_splitter *splitter, struct sn_source *source
   const char *text = sn_source_text(source);
   size_t have = sn_source_unread(source);
   if (have == 0) return SN_SPLIT_NOTHING;
-  if (splitter->dropped)
-    return drop_more(splitter, source, ret) ? SN_RECORD_TOO_LONG : SN_SPLIT_NOTHING;
+  if (splitter->dropped) {
+    bool whole = drop_more(splitter, source, ret);
+    if (whole) ret->has_quotes = splitter->cut > SN_CUT_CSV;
+    return whole ? SN_RECORD_TOO_LONG : SN_SPLIT_NOTHING;
+  }
+  if (splitter->cut > SN_CUT_CSV) return look_for_block(splitter, source, ret);
   size_t end = find_end(splitter, text, have);
   if (end < have && (end <= splitter->limit || !splitter->has_quotes))
     return found(splitter, text, end, end + 1, ret);

@@ -18,13 +18,22 @@ struct sn_record {
   const char *text; /* in the source's buffer: until the next sn_split_next */
   size_t length;    /* without the line's end */
   size_t unread;    /* bytes to take from the source */
-  bool has_quotes;  /* CSV: a quotation mark occurs */
+  bool has_quotes;  /* CSV: a quotation mark occurs; it may be of several lines */
 };
 
 enum sn_quoting { SN_FIELD_START, SN_IN_PLAIN, SN_IN_QUOTED, SN_AFTER_QUOTE };
 
+/* What ends a record. */
+enum sn_cut {
+  SN_CUT_LINES,
+  SN_CUT_CSV,     /* an end of a line that is not between quotation marks */
+  SN_CUT_OBJECTS, /* the brace that closes a JSON object; what stands in front of it belongs to it */
+  SN_CUT_STANZAS, /* an empty line */
+};
+
 struct sn_splitter {
-  bool csv;
+  enum sn_cut cut;
+  char separator; /* of fields of CSV */
   size_t limit;
   int64_t consumed; /* bytes of all records taken so far */
   int64_t line;     /* of the next record, from 1 */
@@ -32,7 +41,9 @@ struct sn_splitter {
   size_t seen;
   bool has_quotes;
   enum sn_quoting quoting; /* at SEEN, once HAS_QUOTES */
-  int64_t dropped;         /* bytes of an overlong line that are gone from the buffer */
+  int64_t depth;           /* SN_CUT_OBJECTS: of braces that are open; at SEEN */
+  bool in_string, escaped, odd;
+  int64_t dropped; /* bytes of an overlong line that are gone from the buffer */
   int64_t cut_at,
       cut_dropped; /* where such a line began that is held, and its bytes; 0: there is none */
 };

@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct base_arena *arena = base_arena_new();
   struct sn_reader_options options = {
       .descriptor = ends[0],
-      .format = (enum sn_format)(data[0] % 3),
+      .format = (const enum sn_format[]){SN_GUESS, SN_CSV, SN_NDJSON}[data[0] % 3],
       .layout =
           net_layout_new(arena, data[0] & 4 ? NET_EVENT : NET_PERIOD, fields, data[0] & 8 ? 5 : 1),
       .time = {.timeline = data[0] & 16 ? NET_TIMELINE_REAL : NET_TIMELINE_ABSTRACT},

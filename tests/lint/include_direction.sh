@@ -15,10 +15,11 @@ allowed() {
     netgen) prefixes="netgen engine" ;;
     tquel/lang) prefixes="tquel/lang engine/base" ;;
     tquel/format) prefixes="tquel/format engine" ;;
+    tquel/infer) prefixes="tquel/infer tquel/lang sensors/feed engine" ;;
     tquel/analyse) prefixes="tquel/analyse tquel/lang netgen engine" ;;
-    tquel/session) prefixes="tquel/session tquel/analyse tquel/lang tquel/format storage netgen sensors engine" ;;
+    tquel/session) prefixes="tquel/session tquel/infer tquel/analyse tquel/lang tquel/format storage netgen sensors engine" ;;
     tquel/program) prefixes="tquel/program tquel/session/session.h tquel/lang tquel/format sensors engine" ;;
-    tquel/shell) prefixes="tquel/shell tquel/program tquel/session tquel/analyse tquel/lang tquel/format sensors engine" ;;
+    tquel/shell) prefixes="tquel/shell tquel/program tquel/infer tquel/session tquel/analyse tquel/lang tquel/format sensors engine" ;;
     tquel/serve) prefixes="tquel/serve tquel/program tquel/session tquel/format sensors engine" ;;
     tquel) prefixes="tquel/program tquel/shell tquel/serve engine" ;;
   esac
@@ -57,7 +58,7 @@ private() {
 }
 
 find_room() { # of a file, in ROOM
-  for room in engine/base engine storage sensors netgen tquel/lang tquel/format tquel/analyse \
+  for room in engine/base engine storage sensors netgen tquel/lang tquel/format tquel/infer tquel/analyse \
       tquel/session tquel/program tquel/shell tquel/serve tquel; do
     case $1 in "$room"/*) return ;; esac
   done

@@ -384,7 +384,7 @@ START_TEST(completion_knows_what_may_come) {
   } rows[] = {
       {"range ", "of "},
       {"range of E ", "is "},
-      {"range of E is ", "<relation> "},
+      {"range of E is ", "<relation> file "},
       {"range of E is R with ", "credibility "},
       {"retrieve (E.", "<domain> all "},
       {"copy R ", "from into "},

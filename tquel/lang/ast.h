@@ -168,6 +168,32 @@ enum tql_statement_kind {
   TQL_S_INTEGRITY,
 };
 
+/* Where the values of a column come from in a file. */
+enum tql_mapping_from {
+  TQL_FROM_COLUMN,
+  TQL_FROM_START /* start + a length */,
+  TQL_FROM_STOP /* stop - a length */
+};
+struct tql_mapping {
+  struct base_range range;
+  struct tql_name target;
+  const char *column; /* its name; NULL: NUMBER */
+  int64_t number;
+  enum tql_mapping_from from;
+  struct tql_name unit;         /* absent: none */
+  const char *like, *otherwise; /* or NULL */
+};
+
+/* What a statement says of the form of a file; what is absent was not said. */
+struct tql_file_form {
+  struct tql_name format, empty;
+  const char *how; /* behind the format: a separator, a pattern; or NULL */
+  bool headless, ragged;
+  struct tql_mapping *mappings;
+  size_t mapping_count;
+  struct base_range range;
+};
+
 struct tql_statement {
   enum tql_statement_kind kind;
   struct base_range range;
@@ -180,7 +206,9 @@ struct tql_statement {
    * RETRIEVE: .unique, .coalesced or .summary (.during), .name (absent: print the result), .targets, .clauses, .order (or NULL)
    * APPEND: .name, .targets, .clauses     DELETE: .variable, .clauses
    * REPLACE: .variable, .targets, .clauses
-   * COPY: .name, .path, .copy_into, .following, .within (NULL or duration/integer),
+   *        or variable .variable over a file: .path, .form, .skipping_errors
+   * CREATE from a file: .path, .form, .skipping_errors, no domains
+   * COPY: .name, .path, .form, .copy_into, .following, .within (NULL or duration/integer),
    *       .ordered_by_stop, .skipping_errors
    * DISPLAY, PRINT (with .order), DESTROY: .names; destroy integrity, destroy permit: .words which of the two,
    *      .name the relation, .numbers integers, none of them for all
@@ -211,6 +239,8 @@ struct tql_statement {
   const char *path;
   struct base_range path_range;
   bool copy_into, following, ordered_by_stop, skipping_errors;
+  const struct tql_file_form *form; /* of a file that is read; NULL: nothing is said of it */
+  bool kind_given;                  /* CREATE: .relation_kind was said */
   struct tql_expr *within;
   const char *topic;
   struct tql_statement *inner;

@@ -157,16 +157,18 @@ struct tql_statement *tql_set_order(struct tql_statement *statement, struct tql_
 enum { TQL_MODE_UNIQUE = 1, TQL_MODE_COALESCED = 2 };
 
 struct tql_relation_head {
-  bool persistent;
+  bool persistent, kind_given;
   enum tql_relation_kind kind;
   struct tql_name name;
 };
-struct tql_relation_head tql_relation_head(bool persistent, enum tql_relation_kind kind,
+struct tql_relation_head tql_relation_head(bool persistent, bool kind_given,
+                                           enum tql_relation_kind kind,
                                            const struct tql_name *name);
 
 struct tql_copy_options {
   bool following, ordered, skipping;
   struct tql_expr *within;
+  struct tql_file_form form;
 };
 struct tql_copy_options *tql_copy_options_new(struct tql_parser *parser);
 struct tql_copy_options *tql_copy_following(struct tql_parser *parser,
@@ -181,6 +183,46 @@ struct tql_copy_options *tql_copy_ordered(struct tql_parser *parser,
 struct tql_copy_options *tql_copy_skipping(struct tql_parser *parser,
                                            struct tql_copy_options *options,
                                            const struct tql_span *at);
+
+/* HOW: the string behind the format, or NULL. */
+struct tql_copy_options *tql_copy_as(struct tql_parser *parser, struct tql_copy_options *options,
+                                     const struct tql_span *at, const struct tql_name *format,
+                                     const struct tql_lexeme *how);
+struct tql_copy_options *tql_copy_ragged(struct tql_parser *parser,
+                                         struct tql_copy_options *options,
+                                         const struct tql_span *at);
+struct tql_copy_options *tql_copy_without(struct tql_parser *parser,
+                                          struct tql_copy_options *options,
+                                          const struct tql_span *at, const struct tql_name *word);
+struct tql_copy_options *tql_copy_empty(struct tql_parser *parser, struct tql_copy_options *options,
+                                        const struct tql_span *at, const struct tql_name *periods,
+                                        const struct tql_name *how);
+struct tql_copy_options *tql_copy_mappings(struct tql_parser *parser,
+                                           struct tql_copy_options *options,
+                                           const struct tql_span *at,
+                                           const struct tql_list *mappings);
+
+/* Mappings (build_copy.c). A column of the same name; one with the name or number that ORIGIN has. */
+struct tql_mapping tql_mapping_of(struct tql_parser *parser, const struct tql_span *span,
+                                  const struct tql_name *name);
+struct tql_mapping tql_mapping_of_word(struct tql_parser *parser, const struct tql_span *span,
+                                       const struct tql_lexeme *word);
+struct tql_mapping tql_mapping_from(const struct tql_span *span, const struct tql_name *target,
+                                    const struct tql_mapping *origin);
+struct tql_mapping tql_mapping_column(struct tql_parser *parser, const struct tql_span *span,
+                                      const struct tql_lexeme *name);
+struct tql_mapping tql_mapping_number(struct tql_parser *parser, const struct tql_span *span,
+                                      const struct tql_lexeme *number);
+struct tql_mapping tql_mapping_relative(struct tql_mapping mapping, enum tql_mapping_from from);
+/* SPAN is the mapping so far, AT the string. */
+struct tql_mapping tql_mapping_in(struct tql_parser *parser, struct tql_mapping mapping,
+                                  const struct tql_span *span, const struct tql_name *unit);
+struct tql_mapping tql_mapping_like(struct tql_parser *parser, struct tql_mapping mapping,
+                                    const struct tql_span *span, const struct tql_span *at,
+                                    const struct tql_lexeme *format);
+struct tql_mapping tql_mapping_else(struct tql_parser *parser, struct tql_mapping mapping,
+                                    const struct tql_span *span, const struct tql_span *at,
+                                    const char *sign, const struct tql_lexeme *text);
 
 struct tql_permit_options {
   struct tql_name terminal, day_first, day_last;
@@ -207,6 +249,12 @@ int tql_credibility(struct tql_parser *parser, const struct tql_span *span,
                     const struct tql_lexeme *value);
 struct tql_list *tql_setting_word(struct tql_parser *parser, struct tql_list *words,
                                   const struct tql_span *span, const struct tql_lexeme *word);
+
+/* Reports an OPTION that stands at AT and was GIVEN before. */
+void tql_option_once(struct tql_parser *parser, const struct tql_span *at, bool given,
+                     const char *option);
+struct tql_statement *tql_new_statement(struct tql_parser *parser, enum tql_statement_kind kind,
+                                        const struct tql_span *span);
 
 /* Ends a statement: its text and its place in the list. */
 void tql_emit(struct tql_parser *parser, struct tql_statement *statement);
@@ -238,6 +286,17 @@ struct tql_statement *tql_build_copy(struct tql_parser *parser, const struct tql
                                      const struct tql_name *name, const struct tql_lexeme *path,
                                      const struct tql_span *path_span,
                                      const struct tql_copy_options *options); /* NULL: into */
+/* A variable over a file, a relation from one. */
+struct tql_statement *tql_build_range_file(struct tql_parser *parser, const struct tql_span *span,
+                                           const struct tql_name *variable,
+                                           const struct tql_lexeme *path,
+                                           const struct tql_span *path_span,
+                                           const struct tql_copy_options *options);
+struct tql_statement *tql_build_create_from(struct tql_parser *parser, const struct tql_span *span,
+                                            const struct tql_relation_head *head,
+                                            const struct tql_lexeme *path,
+                                            const struct tql_span *path_span,
+                                            const struct tql_copy_options *options);
 struct tql_statement *tql_build_names(struct tql_parser *parser, enum tql_statement_kind kind,
                                       const struct tql_span *span, const struct tql_list *names);
 /* The word must be `all`: an empty list. */

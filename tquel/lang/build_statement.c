@@ -6,8 +6,8 @@
 #include "engine/base/status.h"
 #include "tquel/lang/ast_build.h"
 
-static struct tql_statement *new_statement(struct tql_parser *parser, enum tql_statement_kind kind,
-                                           const struct tql_span *span) {
+struct tql_statement *tql_new_statement(struct tql_parser *parser, enum tql_statement_kind kind,
+                                        const struct tql_span *span) {
   struct tql_statement *statement = BASE_NEW(parser->arena, struct tql_statement);
   statement->kind = kind;
   statement->credibility = -1;
@@ -120,7 +120,7 @@ int tql_credibility(struct tql_parser *parser, const struct tql_span *span,
 struct tql_statement *tql_build_range(struct tql_parser *parser, const struct tql_span *span,
                                       const struct tql_name *variable, struct tql_expr *relation,
                                       int credibility) {
-  struct tql_statement *statement = new_statement(parser, TQL_S_RANGE, span);
+  struct tql_statement *statement = tql_new_statement(parser, TQL_S_RANGE, span);
   statement->variable = *variable;
   statement->credibility = credibility;
   if (relation->kind == TQL_E_CALL)
@@ -130,17 +130,20 @@ struct tql_statement *tql_build_range(struct tql_parser *parser, const struct tq
   return statement;
 }
 
-struct tql_relation_head tql_relation_head(bool persistent, enum tql_relation_kind kind,
+struct tql_relation_head tql_relation_head(bool persistent, bool kind_given,
+                                           enum tql_relation_kind kind,
                                            const struct tql_name *name) {
-  return (struct tql_relation_head){.persistent = persistent, .kind = kind, .name = *name};
+  return (struct tql_relation_head){
+      .persistent = persistent, .kind = kind, .kind_given = kind_given, .name = *name};
 }
 
 struct tql_statement *tql_build_create(struct tql_parser *parser, const struct tql_span *span,
                                        const struct tql_relation_head *head,
                                        const struct tql_list *domains, const struct tql_list *by) {
-  struct tql_statement *statement = new_statement(parser, TQL_S_CREATE, span);
+  struct tql_statement *statement = tql_new_statement(parser, TQL_S_CREATE, span);
   statement->persistent = head->persistent;
   statement->relation_kind = head->kind;
+  statement->kind_given = head->kind_given;
   statement->name = head->name;
   if (by != NULL) {
     statement->names = by->items;
@@ -169,7 +172,7 @@ struct tql_statement *tql_build_retrieve(struct tql_parser *parser, const struct
                                          const struct tql_list *targets,
                                          const struct tql_span *targets_span,
                                          const struct tql_clauses *clauses) {
-  struct tql_statement *statement = new_statement(parser, TQL_S_RETRIEVE, span);
+  struct tql_statement *statement = tql_new_statement(parser, TQL_S_RETRIEVE, span);
   statement->unique = (modes & TQL_MODE_UNIQUE) != 0;
   statement->coalesced = (modes & TQL_MODE_COALESCED) != 0;
   statement->name = *name;
@@ -256,7 +259,7 @@ struct tql_statement *tql_build_update(struct tql_parser *parser, enum tql_state
                                        const struct tql_list *targets,
                                        const struct tql_span *targets_span,
                                        const struct tql_clauses *clauses) {
-  struct tql_statement *statement = new_statement(parser, kind, span);
+  struct tql_statement *statement = tql_new_statement(parser, kind, span);
   if (kind == TQL_S_DELETE || kind == TQL_S_REPLACE)
     statement->variable = *name;
   else
@@ -266,76 +269,11 @@ struct tql_statement *tql_build_update(struct tql_parser *parser, enum tql_state
   return statement;
 }
 
-/* --- copy ------------------------------------------------------------------------------------- */
-
-static void option_once(struct tql_parser *parser, const struct tql_span *at, bool given,
-                        const char *option) {
-  if (!given) return;
-  tql_fail(parser, MSG_SYNTAX, &at->range, "each option stands at most once in a statement",
-           "a second \"%s\" where another option or the end of the statement was expected", option);
-}
-
-struct tql_copy_options *tql_copy_options_new(struct tql_parser *parser) {
-  return BASE_NEW(parser->arena, struct tql_copy_options);
-}
-
-struct tql_copy_options *tql_copy_following(struct tql_parser *parser,
-                                            struct tql_copy_options *options,
-                                            const struct tql_span *at) {
-  option_once(parser, at, options->following, "following");
-  options->following = true;
-  return options;
-}
-
-struct tql_copy_options *tql_copy_within(struct tql_parser *parser,
-                                         struct tql_copy_options *options,
-                                         const struct tql_span *at, struct tql_expr *within) {
-  option_once(parser, at, options->within != NULL, "within");
-  options->within = within;
-  return options;
-}
-
-struct tql_copy_options *tql_copy_ordered(struct tql_parser *parser,
-                                          struct tql_copy_options *options,
-                                          const struct tql_span *at) {
-  option_once(parser, at, options->ordered, "ordered by stop");
-  options->ordered = true;
-  return options;
-}
-
-struct tql_copy_options *tql_copy_skipping(struct tql_parser *parser,
-                                           struct tql_copy_options *options,
-                                           const struct tql_span *at) {
-  option_once(parser, at, options->skipping, "skipping errors");
-  options->skipping = true;
-  return options;
-}
-
-struct tql_statement *tql_build_copy(struct tql_parser *parser, const struct tql_span *span,
-                                     const struct tql_name *name, const struct tql_lexeme *path,
-                                     const struct tql_span *path_span,
-                                     const struct tql_copy_options *options) {
-  struct tql_statement *statement = new_statement(parser, TQL_S_COPY, span);
-  statement->name = *name;
-  statement->path = base_arena_strndup(parser->arena, path->text, path->length);
-  statement->path_range = path_span->range;
-  statement->copy_into = options == NULL;
-  if (memchr(path->text, '\0', path->length) != NULL) {
-    tql_fail(parser, MSG_BAD_TOKEN, &path_span->range, NULL, "a file name with a zero byte in it");
-  }
-  if (options == NULL) return statement;
-  statement->following = options->following;
-  statement->within = options->within;
-  statement->ordered_by_stop = options->ordered;
-  statement->skipping_errors = options->skipping;
-  return statement;
-}
-
 /* --- the short statements --------------------------------------------------------------------- */
 
 struct tql_statement *tql_build_names(struct tql_parser *parser, enum tql_statement_kind kind,
                                       const struct tql_span *span, const struct tql_list *names) {
-  struct tql_statement *statement = new_statement(parser, kind, span);
+  struct tql_statement *statement = tql_new_statement(parser, kind, span);
   set_names(statement, names);
   return statement;
 }
@@ -352,7 +290,7 @@ struct tql_statement *tql_build_destroy_rules(struct tql_parser *parser,
                                               const struct tql_span *span, const char *kind,
                                               const struct tql_name *relation,
                                               const struct tql_list *numbers) {
-  struct tql_statement *statement = new_statement(parser, TQL_S_DESTROY, span);
+  struct tql_statement *statement = tql_new_statement(parser, TQL_S_DESTROY, span);
   statement->words = kind;
   statement->name = *relation;
   statement->numbers = numbers->items;
@@ -362,7 +300,7 @@ struct tql_statement *tql_build_destroy_rules(struct tql_parser *parser,
 
 struct tql_statement *tql_build_help(struct tql_parser *parser, const struct tql_span *span,
                                      const struct tql_name *name, const struct tql_lexeme *topic) {
-  struct tql_statement *statement = new_statement(parser, TQL_S_HELP, span);
+  struct tql_statement *statement = tql_new_statement(parser, TQL_S_HELP, span);
   if (name != NULL) statement->name = *name;
   if (topic != NULL) {
     statement->topic = base_arena_strndup(parser->arena, topic->text, topic->length);
@@ -375,7 +313,7 @@ struct tql_statement *tql_build_help(struct tql_parser *parser, const struct tql
 
 struct tql_statement *tql_build_explain(struct tql_parser *parser, const struct tql_span *span,
                                         bool analyze, struct tql_statement *inner) {
-  struct tql_statement *statement = new_statement(parser, TQL_S_EXPLAIN, span);
+  struct tql_statement *statement = tql_new_statement(parser, TQL_S_EXPLAIN, span);
   statement->analyze = analyze;
   statement->inner = inner;
   return statement;
@@ -383,7 +321,7 @@ struct tql_statement *tql_build_explain(struct tql_parser *parser, const struct 
 
 struct tql_statement *tql_build_checkpoint(struct tql_parser *parser, const struct tql_span *span,
                                            struct tql_expr *time, const struct tql_name *name) {
-  struct tql_statement *statement = new_statement(parser, TQL_S_CHECKPOINT, span);
+  struct tql_statement *statement = tql_new_statement(parser, TQL_S_CHECKPOINT, span);
   statement->expr = time;
   if (name != NULL) statement->name = *name;
   return statement;
@@ -392,7 +330,7 @@ struct tql_statement *tql_build_checkpoint(struct tql_parser *parser, const stru
 struct tql_statement *tql_build_index(struct tql_parser *parser, const struct tql_span *span,
                                       const struct tql_name *variable, const struct tql_name *index,
                                       const struct tql_list *names) {
-  struct tql_statement *statement = new_statement(parser, TQL_S_INDEX, span);
+  struct tql_statement *statement = tql_new_statement(parser, TQL_S_INDEX, span);
   statement->variable = *variable;
   statement->name = *index;
   set_names(statement, names);
@@ -403,7 +341,7 @@ struct tql_statement *tql_build_modify(struct tql_parser *parser, const struct t
                                        const struct tql_name *relation,
                                        const struct tql_name *structure,
                                        const struct tql_list *names) {
-  struct tql_statement *statement = new_statement(parser, TQL_S_MODIFY, span);
+  struct tql_statement *statement = tql_new_statement(parser, TQL_S_MODIFY, span);
   statement->name = *relation;
   statement->words = structure->text;
   statement->words_range = structure->range;
@@ -421,7 +359,7 @@ struct tql_statement *tql_build_modify_age(struct tql_parser *parser, const stru
 
 struct tql_statement *tql_build_save(struct tql_parser *parser, const struct tql_span *span,
                                      const struct tql_name *name, struct tql_expr *until) {
-  struct tql_statement *statement = new_statement(parser, TQL_S_SAVE, span);
+  struct tql_statement *statement = tql_new_statement(parser, TQL_S_SAVE, span);
   statement->name = *name;
   statement->expr = until;
   return statement;
@@ -471,7 +409,7 @@ static struct tql_expr *word_value(struct tql_parser *parser, const struct tql_s
 struct tql_statement *tql_build_set(struct tql_parser *parser, const struct tql_span *span,
                                     const struct tql_list *words, const struct tql_name *rule,
                                     struct tql_expr *value) {
-  struct tql_statement *statement = new_statement(parser, TQL_S_SET, span);
+  struct tql_statement *statement = tql_new_statement(parser, TQL_S_SET, span);
   statement->value = value;
   if (rule != NULL) statement->name = *rule;
   if (words == NULL) {
@@ -519,7 +457,7 @@ struct tql_statement *tql_build_set_size(struct tql_parser *parser, const struct
 
 struct tql_statement *tql_build_integrity(struct tql_parser *parser, const struct tql_span *span,
                                           const struct tql_name *variable, struct tql_expr *expr) {
-  struct tql_statement *statement = new_statement(parser, TQL_S_INTEGRITY, span);
+  struct tql_statement *statement = tql_new_statement(parser, TQL_S_INTEGRITY, span);
   statement->variable = *variable;
   statement->expr = expr;
   return statement;
@@ -533,7 +471,7 @@ struct tql_permit_options *tql_permit_at(struct tql_parser *parser,
                                          struct tql_permit_options *options,
                                          const struct tql_span *at,
                                          const struct tql_name *terminal) {
-  option_once(parser, at, options->terminal.text != NULL, "at");
+  tql_option_once(parser, at, options->terminal.text != NULL, "at");
   options->terminal = *terminal;
   return options;
 }
@@ -542,7 +480,7 @@ struct tql_permit_options *tql_permit_from(struct tql_parser *parser,
                                            struct tql_permit_options *options,
                                            const struct tql_span *at, struct tql_expr *first,
                                            struct tql_expr *last) {
-  option_once(parser, at, options->time_first != NULL, "from");
+  tql_option_once(parser, at, options->time_first != NULL, "from");
   options->time_first = first;
   options->time_last = last;
   return options;
@@ -552,7 +490,7 @@ struct tql_permit_options *tql_permit_on(struct tql_parser *parser,
                                          struct tql_permit_options *options,
                                          const struct tql_span *at, const struct tql_name *first,
                                          const struct tql_name *last) {
-  option_once(parser, at, options->day_first.text != NULL, "on");
+  tql_option_once(parser, at, options->day_first.text != NULL, "on");
   options->day_first = *first;
   options->day_last = *last;
   return options;
@@ -561,7 +499,7 @@ struct tql_permit_options *tql_permit_on(struct tql_parser *parser,
 struct tql_permit_options *tql_permit_where(struct tql_parser *parser,
                                             struct tql_permit_options *options,
                                             const struct tql_span *at, struct tql_expr *where) {
-  option_once(parser, at, options->where != NULL, "where");
+  tql_option_once(parser, at, options->where != NULL, "where");
   options->where = where;
   return options;
 }
@@ -594,7 +532,7 @@ struct tql_statement *tql_build_permit(struct tql_parser *parser, const struct t
                                        const struct tql_list *attributes,
                                        const struct tql_name *user,
                                        const struct tql_permit_options *options) {
-  struct tql_statement *statement = new_statement(parser, TQL_S_PERMIT, span);
+  struct tql_statement *statement = tql_new_statement(parser, TQL_S_PERMIT, span);
   statement->words = join_operations(parser, operations);
   statement->name = *relation;
   statement->member = *user;

@@ -528,9 +528,8 @@ static const char *hint_parenthesis(const struct error *error) {
 /* where e.s like "a%": words that other languages compare strings with, behind an operand. */
 static const char *hint_matching(const struct error *error) {
   static const char *const words[] = {"like", "ilike", "regexp", "rlike", "glob"};
-  if (error->token->kind != TQL_T_NAME || !has(error->expected, "'='") ||
-      has(error->expected, "is"))
-    return NULL;
+  bool word = error->token->kind == TQL_T_NAME || error->token->kind == TQL_T_LIKE;
+  if (!word || !has(error->expected, "'='") || has(error->expected, "is")) return NULL;
   for (size_t i = 0; i < COUNT_OF(words); i++) {
     if (token_is(error, words[i]))
       return "a string is compared with a pattern by =, where * and ? stand for other characters: "

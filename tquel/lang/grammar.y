@@ -59,7 +59,8 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
   TRUE_WORD "true" UNIQUE "unique" VALID "valid" WHEN "when" WHERE "where"
 
 %token <struct tql_lexeme>
-  ANALYZE "analyze" ASCENDING "ascending" BEGIN_WORD "begin" BETWEEN "between" CONTAIN "contain" CREDIBILITY "credibility" DESCENDING "descending" DURING "during" EACH "each"
+  ANALYZE "analyze" AS "as" ASCENDING "ascending" BEGIN_WORD "begin" BETWEEN "between" CONTAIN "contain" CREDIBILITY "credibility" DESCENDING "descending" DURING "during" EACH "each"
+  ELSE "else" EMPTY "empty" FILE_WORD "file" LIKE "like" RAGGED "ragged" WITHOUT "without"
   END_WORD "end" EQUAL "equal" ERRORS "errors" EVENT "event" EVER "ever" EXTEND "extend"
   FOLLOWING "following" IN "in" INSTANT "instant" INTEGRITY "integrity" LAST "last" LIMIT "limit" MATCHES "matches" OFFSET "offset" ORDERED "ordered"
   OVERLAP "overlap" PERIOD "period" PERMIT "permit" PERSISTENT "persistent" PLAIN "plain"
@@ -101,6 +102,8 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
 %type <struct tql_clauses *> clauses
 %type <struct tql_call_tail *> call_tail
 %type <struct tql_copy_options *> copy_options
+%type <struct tql_list *> mappings
+%type <struct tql_mapping> mapping origin column
 %type <struct tql_permit_options *> permit_options
 %type <int> credibility_option retrieve_modes
 %type <enum tql_relation_kind> relation_kind
@@ -133,6 +136,8 @@ statement:
 range:
   RANGE OF name IS relation credibility_option
     { $$ = tql_build_range(parser, &@$, &$name, $relation, $credibility_option); }
+| RANGE OF name IS FILE_WORD STRING[path] copy_options
+    { $$ = tql_build_range_file(parser, &@$, &$name, &$path, &@path, $copy_options); }
 ;
 
 relation:
@@ -148,13 +153,15 @@ credibility_option:
 create:
   CREATE create_head '(' domain_list ')' by_option
     { $$ = tql_build_create(parser, &@$, &$create_head, $domain_list, $by_option); }
+| CREATE create_head FROM STRING[path] copy_options
+    { $$ = tql_build_create_from(parser, &@$, &$create_head, &$path, &@path, $copy_options); }
 ;
 
 create_head:
-  name                           { $$ = tql_relation_head(false, TQL_SNAPSHOT, &$name); }
-| relation_kind name             { $$ = tql_relation_head(false, $relation_kind, &$name); }
-| PERSISTENT name                { $$ = tql_relation_head(true, TQL_SNAPSHOT, &$name); }
-| PERSISTENT relation_kind name  { $$ = tql_relation_head(true, $relation_kind, &$name); }
+  name                           { $$ = tql_relation_head(false, false, TQL_SNAPSHOT, &$name); }
+| relation_kind name             { $$ = tql_relation_head(false, true, $relation_kind, &$name); }
+| PERSISTENT name                { $$ = tql_relation_head(true, false, TQL_SNAPSHOT, &$name); }
+| PERSISTENT relation_kind name  { $$ = tql_relation_head(true, true, $relation_kind, &$name); }
 ;
 
 relation_kind:
@@ -306,6 +313,44 @@ copy_options:
 | copy_options WITHIN distance       { $$ = tql_copy_within(parser, $1, &@2, $distance); }
 | copy_options ORDERED BY STOP       { $$ = tql_copy_ordered(parser, $1, &@2); }
 | copy_options SKIPPING ERRORS       { $$ = tql_copy_skipping(parser, $1, &@2); }
+| copy_options AS word               { $$ = tql_copy_as(parser, $1, &@2, &$word, NULL); }
+| copy_options AS word STRING[how]   { $$ = tql_copy_as(parser, $1, &@2, &$word, &$how); }
+| copy_options RAGGED                { $$ = tql_copy_ragged(parser, $1, &@2); }
+| copy_options WITHOUT word          { $$ = tql_copy_without(parser, $1, &@2, &$word); }
+| copy_options EMPTY word[periods] word[how]
+    { $$ = tql_copy_empty(parser, $1, &@2, &$periods, &$how); }
+| copy_options '(' mappings ')'      { $$ = tql_copy_mappings(parser, $1, &@2, $mappings); }
+;
+
+mappings:
+  mapping               { $$ = tql_list_add(parser, NULL, sizeof $1, &$1); }
+| mappings ',' mapping  { $$ = tql_list_add(parser, $1, sizeof $3, &$3); }
+;
+
+mapping:
+  name            { $$ = tql_mapping_of(parser, &@$, &$name); }
+| AT              { $$ = tql_mapping_of_word(parser, &@$, &$1); }
+| START           { $$ = tql_mapping_of_word(parser, &@$, &$1); }
+| STOP            { $$ = tql_mapping_of_word(parser, &@$, &$1); }
+| name is origin  { $$ = tql_mapping_from(&@$, &$name, &$origin); }
+;
+
+origin:
+  column
+| START '+' column           { $$ = tql_mapping_relative($3, TQL_FROM_START); }
+| STOP '-' column            { $$ = tql_mapping_relative($3, TQL_FROM_STOP); }
+| origin IN word             { $$ = tql_mapping_in(parser, $1, &@$, &$word); }
+| origin LIKE STRING         { $$ = tql_mapping_like(parser, $1, &@$, &@3, &$3); }
+| origin ELSE STRING         { $$ = tql_mapping_else(parser, $1, &@$, &@3, "", &$3); }
+| origin ELSE INTEGER        { $$ = tql_mapping_else(parser, $1, &@$, &@3, "", &$3); }
+| origin ELSE FLOAT          { $$ = tql_mapping_else(parser, $1, &@$, &@3, "", &$3); }
+| origin ELSE '-' INTEGER    { $$ = tql_mapping_else(parser, $1, &@$, &@4, "-", &$4); }
+| origin ELSE '-' FLOAT      { $$ = tql_mapping_else(parser, $1, &@$, &@4, "-", &$4); }
+;
+
+column:
+  STRING   { $$ = tql_mapping_column(parser, &@$, &$1); }
+| INTEGER  { $$ = tql_mapping_number(parser, &@$, &$1); }
 ;
 
 distance:
@@ -643,6 +688,7 @@ word:
 plain_word:
   NAME         { $$ = tql_name(parser, &@1, &$1); }
 | ANALYZE      { $$ = tql_name(parser, &@1, &$1); }
+| AS           { $$ = tql_name(parser, &@1, &$1); }
 | ASCENDING    { $$ = tql_name(parser, &@1, &$1); }
 | BEGIN_WORD   { $$ = tql_name(parser, &@1, &$1); }
 | BETWEEN      { $$ = tql_name(parser, &@1, &$1); }
@@ -651,17 +697,21 @@ plain_word:
 | DESCENDING   { $$ = tql_name(parser, &@1, &$1); }
 | DURING       { $$ = tql_name(parser, &@1, &$1); }
 | EACH         { $$ = tql_name(parser, &@1, &$1); }
+| ELSE         { $$ = tql_name(parser, &@1, &$1); }
+| EMPTY        { $$ = tql_name(parser, &@1, &$1); }
 | END_WORD     { $$ = tql_name(parser, &@1, &$1); }
 | EQUAL        { $$ = tql_name(parser, &@1, &$1); }
 | ERRORS       { $$ = tql_name(parser, &@1, &$1); }
 | EVENT        { $$ = tql_name(parser, &@1, &$1); }
 | EVER         { $$ = tql_name(parser, &@1, &$1); }
 | EXTEND       { $$ = tql_name(parser, &@1, &$1); }
+| FILE_WORD    { $$ = tql_name(parser, &@1, &$1); }
 | FOLLOWING    { $$ = tql_name(parser, &@1, &$1); }
 | IN           { $$ = tql_name(parser, &@1, &$1); }
 | INSTANT      { $$ = tql_name(parser, &@1, &$1); }
 | INTEGRITY    { $$ = tql_name(parser, &@1, &$1); }
 | LAST         { $$ = tql_name(parser, &@1, &$1); }
+| LIKE         { $$ = tql_name(parser, &@1, &$1); }
 | LIMIT        { $$ = tql_name(parser, &@1, &$1); }
 | MATCHES      { $$ = tql_name(parser, &@1, &$1); }
 | OFFSET       { $$ = tql_name(parser, &@1, &$1); }
@@ -672,6 +722,7 @@ plain_word:
 | PERSISTENT   { $$ = tql_name(parser, &@1, &$1); }
 | PLAIN        { $$ = tql_name(parser, &@1, &$1); }
 | PRECEDE      { $$ = tql_name(parser, &@1, &$1); }
+| RAGGED       { $$ = tql_name(parser, &@1, &$1); }
 | SAMPLED      { $$ = tql_name(parser, &@1, &$1); }
 | SKIPPING     { $$ = tql_name(parser, &@1, &$1); }
 | SORT         { $$ = tql_name(parser, &@1, &$1); }
@@ -680,6 +731,7 @@ plain_word:
 | VIEW         { $$ = tql_name(parser, &@1, &$1); }
 | WITH         { $$ = tql_name(parser, &@1, &$1); }
 | WITHIN       { $$ = tql_name(parser, &@1, &$1); }
+| WITHOUT      { $$ = tql_name(parser, &@1, &$1); }
 ;
 
 %%

@@ -94,12 +94,57 @@ static void print_names(struct base_buffer *out, const char *before,
   base_buffer_puts(out, after);
 }
 
+static void print_string(struct base_buffer *out, const char *word, const char *text) {
+  if (text == NULL) return;
+  base_buffer_puts(out, word);
+  tql_print_string(out, text, strlen(text));
+}
+
+static void print_mapping(struct base_buffer *out, const struct tql_mapping *mapping) {
+  static const char *const from[] = {
+      [TQL_FROM_COLUMN] = "", [TQL_FROM_START] = "start + ", [TQL_FROM_STOP] = "stop - "};
+  tql_print_name(out, mapping->target.text);
+  base_buffer_printf(out, " = %s", from[mapping->from]);
+  if (mapping->column != NULL)
+    print_string(out, "", mapping->column);
+  else
+    base_buffer_int(out, mapping->number);
+  if (mapping->unit.text != NULL) print_word(out, " in ", &mapping->unit);
+  print_string(out, " like ", mapping->like);
+  print_string(out, " else ", mapping->otherwise);
+}
+
+/* What is said of the form of a file. */
+static void print_form(struct base_buffer *out, const struct tql_file_form *form) {
+  if (form == NULL) return;
+  if (form->format.text != NULL) print_word(out, " as ", &form->format);
+  print_string(out, " ", form->how);
+  if (form->headless) base_buffer_puts(out, " without header");
+  if (form->ragged) base_buffer_puts(out, " ragged");
+  for (size_t i = 0; i < form->mapping_count; i++) {
+    base_buffer_puts(out, i > 0 ? ", " : " (");
+    print_mapping(out, &form->mappings[i]);
+  }
+  if (form->mapping_count > 0) base_buffer_putc(out, ')');
+  if (form->empty.text != NULL) print_word(out, " empty periods ", &form->empty);
+}
+
+/* A file that a relation is made of. */
+static void print_file(struct base_buffer *out, const char *word,
+                       const struct tql_statement *statement) {
+  print_string(out, word, statement->path);
+  print_form(out, statement->form);
+  if (statement->skipping_errors) base_buffer_puts(out, " skipping errors");
+}
+
 static void print_range(struct base_buffer *out, const struct tql_statement *statement) {
   print_word(out, "range of ", &statement->variable);
   if (statement->expr != NULL)
     print_clause(out, " is ", statement->expr, false);
-  else
+  else if (statement->path == NULL)
     print_word(out, " is ", &statement->name);
+  else
+    print_file(out, " is file ", statement);
   if (statement->credibility >= 0) {
     base_buffer_puts(out, " with credibility ");
     base_buffer_int(out, statement->credibility);
@@ -113,6 +158,13 @@ static void print_create(struct base_buffer *out, const struct tql_statement *st
   };
   base_buffer_puts(out, statement->persistent ? "create persistent " : "create ");
   base_buffer_puts(out, kinds[statement->relation_kind]);
+  if (statement->path != NULL) {
+    if (statement->kind_given && statement->relation_kind == TQL_SNAPSHOT)
+      base_buffer_puts(out, "plain ");
+    tql_print_name(out, statement->name.text);
+    print_file(out, " from ", statement);
+    return;
+  }
   tql_print_name(out, statement->name.text);
   base_buffer_puts(out, " (");
   for (size_t i = 0; i < statement->domain_count; i++) {
@@ -150,6 +202,7 @@ static void print_copy(struct base_buffer *out, const struct tql_statement *stat
   print_word(out, "copy ", &statement->name);
   base_buffer_puts(out, statement->copy_into ? " into " : " from ");
   tql_print_string(out, statement->path, strlen(statement->path));
+  print_form(out, statement->form);
   if (statement->following) base_buffer_puts(out, " following");
   if (statement->ordered_by_stop) base_buffer_puts(out, " ordered by stop");
   print_clause(out, " within ", statement->within, false);

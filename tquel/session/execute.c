@@ -14,8 +14,27 @@
 #include "tquel/session/tables/tables.h"
 #include "tquel/session/users/users.h"
 
+static enum base_status execute(struct tql_session *session, const struct tql_statement *statement);
+
+/* A variable over a file: over the relation that is made of it. */
+static enum base_status execute_range_file(struct tql_session *session,
+                                           const struct tql_statement *statement) {
+  const char *name;
+  if (session->options.path != NULL) {
+    base_report_hint(session->diags, MSG_FILE_IN_DATABASE, session->source, &statement->path_range,
+                     "create R from \"FILE\", then range of r is R",
+                     "a file stands for a relation only in a session without a database");
+    return BASE_USER;
+  }
+  enum base_status status = session_make_of_file(session, statement, execute, &name);
+  if (status == BASE_OK)
+    session_set_variable(session, statement->variable.text, &session_find(session, name)->ng, -1);
+  return status;
+}
+
 static enum base_status execute_range(struct tql_session *session,
                                       const struct tql_statement *statement) {
+  if (statement->path != NULL) return execute_range_file(session, statement);
   struct session_scope scope;
   session_scope_init(&scope, session, NULL);
   struct tql_analysis analysis = session_analysis(session, &scope);
@@ -86,6 +105,8 @@ static bool may_be_there(struct tql_session *session, const struct tql_statement
 
 static enum base_status execute_create(struct tql_session *session,
                                        const struct tql_statement *statement) {
+  const char *name;
+  if (statement->path != NULL) return session_make_of_file(session, statement, execute, &name);
   struct session_scope scope;
   session_scope_init(&scope, session,
                      may_be_there(session, statement) ? statement->name.text : NULL);

@@ -211,6 +211,7 @@ struct tql_session {
   size_t missing_count, missing_capacity;
   struct session_spares spares;
   bool single_transaction;
+  int input_kept; /* the file that standard input was put into, to make a relation of it; 0: none */
   bool in_script_transaction;
   int64_t patient_until; /* monotonic ns: then the statement is given back; INT64_MAX: it is not */
   bool impatient;        /* it is to be */

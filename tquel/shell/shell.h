@@ -28,6 +28,10 @@ int shell_explain_main(int count, char *const *arguments);
 /* Runs `tquel feed`. */
 int shell_feed_main(int count, char *const *arguments);
 
+/* Runs `tquel infer`; its options as lines of --help. */
+int shell_infer_main(int count, char *const *arguments);
+void shell_infer_describe(struct base_buffer *out);
+
 /* Runs `tquel sdf`; its options as lines of --help. */
 int shell_check_database_main(int count, char *const *arguments);
 void shell_check_database_describe(struct base_buffer *out);

@@ -104,11 +104,15 @@ enum base_status session_add_feed(struct tql_session *session,
   enum base_status status = st_feed_load(session->database, session->statement_arena,
                                          relation->ng.name, statement->path, &found, &saved);
   if (status != BASE_OK) return status;
+  const struct sn_form *form;
+  status = session_file_form(session, statement, relation, &form);
+  if (status != BASE_OK) return status;
   struct session_feed *feed = base_xcalloc(1, sizeof *feed);
   feed->time = session->seat->time;
   net_zone_hold(feed->time.zone);
   struct sn_reader_options options = reader_options(session, relation, &feed->time, statement->path,
                                                     found && !from_stdin ? saved.position : 0);
+  options.form = form;
   status = session_open_reader(session, statement, &options, &feed->reader);
   if (status != BASE_OK) {
     feed_free(feed);

@@ -29,6 +29,24 @@ enum base_status session_row_fault(struct tql_session *session, struct session_r
                                    const union net_slot *row, uint8_t marks, bool ahead,
                                    const char **ret) BASE_MUST_USE;
 
+/* --- intake.c: files of others */
+struct sn_form;
+/* What STATEMENT, which reads a file for RELATION, says of its form, in the session's arena; NULL: nothing. */
+enum base_status session_file_form(struct tql_session *session,
+                                   const struct tql_statement *statement,
+                                   const struct session_relation *relation,
+                                   const struct sn_form **ret) BASE_MUST_USE;
+/* The format that SAID names, and what stands behind it, in FORM. */
+enum base_status session_said_format(struct tql_session *session, const struct tql_file_form *said,
+                                     struct sn_form *form) BASE_MUST_USE;
+/* The files that the statement's path stands for, in order of their names. */
+enum base_status session_files_of(struct tql_session *session,
+                                  const struct tql_statement *statement, const char *const **ret,
+                                  size_t *ret_count) BASE_MUST_USE;
+/* Says, after a file was read in FORM (may be NULL), what was made of empty periods and of times without a year. */
+void session_note_read(struct tql_session *session, const struct session_relation *relation,
+                       const struct sn_form *form, const struct net_read_event *event);
+
 /* --- reader.c */
 struct sn_reader_options;
 enum base_status session_open_reader(struct tql_session *session,

@@ -57,6 +57,11 @@ enum base_status session_copy(struct tql_session *session,
 enum base_status session_checkpoint(struct tql_session *session,
                                     const struct tql_statement *statement) BASE_MUST_USE;
 
+/* --- of_file.c: create R from, range of r is file; RUN runs statements, *RET lives as long as the statement */
+typedef enum base_status (*session_run)(struct tql_session *, const struct tql_statement *);
+enum base_status session_make_of_file(struct tql_session *session, const struct tql_statement *,
+                                      session_run run, const char **ret) BASE_MUST_USE;
+
 /* --- update.c: delete, replace */
 enum base_status session_update(struct tql_session *session,
                                 const struct tql_statement *statement) BASE_MUST_USE;

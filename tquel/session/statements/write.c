@@ -128,11 +128,12 @@ struct line_run {
 struct lines {
   struct line_run *runs;
   size_t count, capacity;
+  bool several; /* files: it is counted which record it is */
 };
 
 static void note_lines(struct lines *lines, size_t first_row, const int64_t *of_rows,
                        size_t count) {
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count && !lines->several; i++) {
     const struct line_run *last = lines->count > 0 ? &lines->runs[lines->count - 1] : NULL;
     if (last != NULL && of_rows[i] - last->line == (int64_t)(first_row + i - last->row)) continue;
     base_grow(&lines->runs, &lines->capacity, lines->count + 1, sizeof *lines->runs);
@@ -142,8 +143,13 @@ static void note_lines(struct lines *lines, size_t first_row, const int64_t *of_
 
 static int64_t line_of(const struct lines *lines, size_t row) {
   size_t i = lines->count;
+  if (lines->several) return (int64_t)row + 1;
   while (i > 0 && lines->runs[i - 1].row > row) i--;
   return i > 0 ? lines->runs[i - 1].line + (int64_t)(row - lines->runs[i - 1].row) : 0;
+}
+
+static const char *place_word(const struct lines *lines) {
+  return lines->several ? "record" : "line";
 }
 
 /* "pkg, host": the domains of RELATION's key. */
@@ -164,9 +170,9 @@ static void report_superseded(struct tql_session *session, const struct session_
                               const struct lines *lines) {
   const char *where = "", *key = key_text(session, relation);
   if (lines != NULL)
-    where = base_arena_printf(session->statement_arena, ": line %lld is followed by line %lld",
-                              (long long)line_of(lines, written->first),
-                              (long long)line_of(lines, written->next));
+    where = base_arena_printf(session->statement_arena, ": %s %lld is followed by %s %lld",
+                              place_word(lines), (long long)line_of(lines, written->first),
+                              place_word(lines), (long long)line_of(lines, written->next));
   if (written->superseded > 0)
     base_report_hint(session->diags, MSG_SUPERSEDED, session->source, &session->statement->range,
                      superseded_hint,
@@ -338,9 +344,9 @@ static void note_equal(struct tql_session *session, const struct session_relatio
                      "a relation is a set; where each counts, add a domain that tells them apart, "
                      "such as a number",
                      "%zu of %zu records are equal to others, in their times and all domains, and "
-                     "count once: line %lld is equal to line %lld",
-                     among, rows->count, (long long)line_of(lines, again),
-                     (long long)line_of(lines, first));
+                     "count once: %s %lld is equal to %s %lld",
+                     among, rows->count, place_word(lines), (long long)line_of(lines, again),
+                     place_word(lines), (long long)line_of(lines, first));
   if (there > 0)
     base_report_hint(session->diags, MSG_EQUAL_RECORDS, session->source, &session->statement->range,
                      "a relation is a set: what is there already is not added again",
@@ -351,7 +357,8 @@ static void note_equal(struct tql_session *session, const struct session_relatio
 /* Reads all of READER into ROWS; checkpoints are ignored: a file is closed when it is read. */
 static enum base_status read_all(struct tql_session *session, struct session_relation *relation,
                                  struct net_reader *reader, const char *path, bool skipping,
-                                 struct net_rows *rows, struct lines *lines, uint64_t *ret_bad) {
+                                 struct net_rows *rows, struct lines *lines, uint64_t *ret_bad,
+                                 struct net_read_event *ret_last) {
   struct net_batch_builder builder;
   struct net_read_event event = {0};
   net_batch_builder_init(&builder, reader->layout, NET_BATCH_ROWS);
@@ -408,6 +415,8 @@ static enum base_status read_all(struct tql_session *session, struct session_rel
       case NET_READ_END:
       default:
         session_note_unit(session, relation, event.unit);
+        ret_last->empty_periods += event.empty_periods;
+        if (ret_last->year_assumed == 0) ret_last->year_assumed = event.year_assumed;
         more = false;
     }
   }
@@ -441,26 +450,50 @@ static enum base_status skip_broken(struct tql_session *session, struct session_
   return BASE_OK;
 }
 
+/* All of the files into ROWS. */
+static enum base_status read_files(struct tql_session *session,
+                                   const struct tql_statement *statement,
+                                   struct session_relation *relation,
+                                   struct sn_reader_options *options, struct net_rows *rows,
+                                   struct lines *lines, uint64_t *bad) {
+  const char *const *paths;
+  size_t count;
+  struct net_read_event last = {0};
+  enum base_status status = session_files_of(session, statement, &paths, &count);
+  lines->several = status == BASE_OK && count > 1;
+  for (size_t i = 0; status == BASE_OK && i < count; i++) {
+    struct net_reader *reader = NULL;
+    options->path = paths[i];
+    if (session->input_kept > 0 && lseek(session->input_kept, 0, SEEK_SET) == 0) {
+      options->path = NULL;
+      options->descriptor = session->input_kept;
+    }
+    status = session_open_reader(session, statement, options, &reader);
+    if (status != BASE_OK) break;
+    status = read_all(session, relation, reader, paths[i], statement->skipping_errors, rows, lines,
+                      bad, &last);
+    reader->class->free(reader);
+  }
+  if (status == BASE_OK) session_note_read(session, relation, options->form, &last);
+  return status;
+}
+
 static enum base_status copy_from(struct tql_session *session,
                                   const struct tql_statement *statement,
                                   struct session_relation *relation) {
-  struct net_reader *reader = NULL;
-  struct sn_reader_options options = {.path = statement->path,
-                                      .layout = session_write_layout(relation),
+  struct sn_reader_options options = {.layout = session_write_layout(relation),
                                       .time = session->seat->time,
                                       .strings = session->strings,
                                       .timeless = relation->kind == ST_SNAPSHOT};
   int64_t began = base_env_monotonic();
-  enum base_status status = session_open_reader(session, statement, &options, &reader);
+  enum base_status status = session_file_form(session, statement, relation, &options.form);
   if (status != BASE_OK) return status;
   struct net_rows rows;
   struct lines lines = {0};
   uint64_t bad = 0;
   struct session_written written = {0};
   net_rows_init(&rows, options.layout);
-  status = read_all(session, relation, reader, statement->path, statement->skipping_errors, &rows,
-                    &lines, &bad);
-  reader->class->free(reader);
+  status = read_files(session, statement, relation, &options, &rows, &lines, &bad);
   session->counters.load_ns += base_env_monotonic() - began;
   if (status == BASE_OK && statement->skipping_errors)
     status = skip_broken(session, relation, statement->path, &rows, &bad);

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""tquel infer FILE | tquel loads FILE. Prints TAP.
+
+    infer_test.py TQUEL [FILE...]      the cases below; with files, these instead
+
+Of each file the statements are printed and run, in a session without a database; what is loaded is counted, and compared
+with what `create R from` and `range of r is file` load. A case says how many tuples there are to be, and what
+the create statement is, from its kind on; None: that there is nothing to infer. Further values are counts of conditions.
+"""
+import gzip
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+CASES = []
+
+
+def case(name, content, create, rows, *conditions, infer=()):
+    CASES.append((name, content, create, rows, conditions, infer))
+
+
+def lines(*rows, end='\n'):
+    return end.join(rows) + end
+
+
+case('plain.csv', lines('host,n', 'a,1', 'b,2'), 'plain (host = text, n = i4)', 2, ('r.n = 2', 1))
+case('crlf.csv', lines('time,n', '2026-01-01,1', '2026-01-02,2', end='\r\n'), 'event crlf (n = i4)', 2)
+case('bom.csv', '\ufeff' + lines('time,n', '2026-01-01,1'), 'event bom (n = i4)', 1)
+case('nonewline.csv', 'time,n\n2026-01-01,1\n2026-01-02,2', 'event nonewline (n = i4)', 2)
+case('quoted.csv', 'time,s\n2026-01-01,"a\nb, ""c"""\n2026-01-02,d\n', 'event quoted (s = text)', 2,
+     ('r.s = "a\\nb, \\"c\\""', 1))
+case('header-only.csv', 'time,n\n', 'header_only (time_ = text, n = text)', 0)
+case('empty.csv', '', None, 0)
+case('blank.csv', '\n\n  \n', None, 0)
+case('one.csv', 'name\nx\ny\n', 'one (name = text)', 2)
+case('zeros.csv', lines('zip,n', '01069,1', '10115,2'), 'zeros (zip = text, n = i4)', 2, ('r.zip = "01069"', 1))
+case('big.csv', lines('n,m', '3000000000,1', '1,2'), 'big (n = i8, m = i4)', 2, ('r.n = 3000000000', 1))
+case('float.csv', lines('x,y', '1.5,1', '2,2.25'), 'float (x = f8, y = f8)', 2, ('r.x = 1.5', 1))
+case('truth.csv', lines('ok,n', 'true,1', 'False,2'), 'truth (ok = bool, n = i4)', 2, ('r.ok = true', 1))
+case('gaps.csv', lines('k,n', 'a,1', 'b,'), 'gaps (k = text, n = text)', 2, ('r.n = ""', 1))
+case('names.csv', lines('time,Time of day,where,1st,at_lo,größe,a-b,a b', '2026-01-01,x,y,z,w,g,1,2'),
+     'event names (Time_of_day = text, where_ = text, _1st = text, at_lo_ = text, gr_e = text, a_b = i4, a_b_2 = i4)', 1)
+case('twice.csv', lines('x,x,X', '1,2,a'), 'twice (x = i4, x_2 = i4, X_3 = text)', 1, ('r.x_2 = 2', 1))
+case('index.csv', lines(',a', '0,x', '1,y'), 'index_ (column1 = i4, a = text)', 2)
+case('headless.csv', lines('1,a', '2,b'), 'headless (column1 = i4, column2 = text)', 2)
+case('semicolon.csv', lines('a;b', '1;2,5', '3;4,5'), 'semicolon (a = i4, b = text)', 2)
+case('ragged.csv', lines('start,end,x,y', '2026-01-01,2026-01-02', '2026-01-02,,b', '2026-01-03', '2026-01-03,2026-01-05,c,d'),
+     'period ragged (x = text, y = text)', 4, ('r.x = ""', 2), ('r.y = "d"', 1))
+case('cut.csv', lines(*['a,b'] + ['%d,%d' % (i, i) for i in range(300)]) + '7', 'cut (a = i4, b = i4)', None)
+case('pipe.txt', lines('a|b', '1|x', '3|y'), 'pipe (a = i4, b = text)', 2)
+case('tabs.tsv', lines('a\tb', '1\t5" disk', '3\t"x'), 'tabs (a = i4, b = text)', 2, ('r.b = "5\\" disk"', 1), ('r.b = "\\"x"', 1))
+case('seconds.csv', lines('ts,x', '1769853600,a', '1769853601.5,b'), 'event seconds (x = text)', 2)
+case('millis.csv', lines('timestamp,x', '1769853600123,a', '1769853600124,b'), 'event millis (x = text)', 2,)
+case('micros.csv', lines('timestamp,x', '1769853600123456,a'), 'event micros (x = text)', 1)
+case('nanos.csv', lines('timestamp,x', '1769853600123456789,a'), 'event nanos (x = text)', 1)
+case('number.csv', lines('id,x', '1769853600,a'), 'number (id = i4, x = text)', 1)
+case('us.csv', lines('date,x', '01/31/2026,a', '02/01/2026,b'), 'event us (x = text)', 2)
+case('eu.csv', lines('date,x', '31/01/2026 10:00,a', '01/02/2026 11:00,b'), 'event eu (x = text)', 2)
+case('span.csv', lines('start,end,x', '2026-01-01,2026-01-02,a', '2026-01-02,,b'), 'period span (x = text)', 2)
+case('empty-periods.csv', lines('start,end,x', '2026-01-01,2026-01-01,a', '2026-01-02,2026-01-03,b'),
+     'period empty_periods (x = text)', 2)
+case('backwards.csv', lines('start,end,x', '2026-01-03,2026-01-02,a'), 'event backwards (end = text, x = text)', 1)
+case('length.csv', lines('started,took_ms,x', '1769853600,20,a', '1769853601,0.5,b'), 'period length (x = text)', 2)
+case('ended.csv', lines('ended,took_ms,x', '1769853600,20,a'), 'period ended (x = text)', 1)
+case('own.csv', lines('start_lo,start_hi,stop_lo,stop_hi,definite,x', '1769853600000000000,1769853600000000000,forever,forever,true,1',
+                      '1769853600000000000,1769853600000000001,1769853700000000000,1769853700000000000,true,2'),
+     'period own (x = i4)', 2)
+case('rows.ndjson', lines('{"at":"2026-01-01T00:00:00Z","a":{"b":1,"c":"x"},"l":[1,{"d":2}]}',
+                          '{"at":"2026-01-02T00:00:00Z","a":{"b":2},"l":[]}'),
+     'event rows (a_b = i4, a_c = text, l = text)', 2, ('r.l != ""', 2), ('r.a_c = ""', 1))
+case('strings.ndjson', lines('{"id":"12","n":5}'), 'strings (id = text, n = i4)', 1)
+case('null.ndjson', lines('{"time":"2026-01-01","s":null,"n":1}', '{"time":"2026-01-02","s":"x","n":2}'),
+     'event null (s = text, n = i4)', 2)
+case('array.json', '[\n  {"time": "2026-01-01",\n   "n": 1},\n  {"time": "2026-01-02", "n": 2}\n]\n', 'event array (n = i4)', 2)
+case('objects.json', '{"n": 1,\n "s": "}"}\n{"n": 2,\n "s": "\\"{"}', 'objects (n = i4, s = text)', 2)
+case('app.log', lines('ts=2026-01-01T00:00:00Z level=info msg="a \\"b\\"" n=1', 'ts=2026-01-01T00:00:01Z level=warn msg=x n=2'),
+     'event app (level = text, msg = text, n = i4)', 2, ('r.msg = "a \\"b\\""', 1))
+case('dpkg.log', lines('2025-06-24 14:36:25 startup archives unpack', '2025-06-24 14:36:25 upgrade libc6:amd64 1 2',
+                       '2025-06-24 14:36:26 status installed libc6:amd64 2'),
+     'event dpkg (action = text, package = text, version = text, version_after = text)', 3,
+     ('r.action = "status installed"', 1))
+case('access.log', lines('127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET /a.gif HTTP/1.0" 200 2326',
+                         '::1 - frank [10/Oct/2000:13:55:37 -0700] "POST /x HTTP/1.1" 304 - "http://r/" "Mozilla/5.0 (\\"x\\")"',
+                         '10.0.0.1 - - [10/Oct/2000:13:55:38 -0700] "\\x16\\x03" 400 0'),
+     'event access (host = text, ident = text, user = text, method = text, path = text, protocol = text, garbage = text, '
+     'status = i4, bytes = i8, referer = text, agent = text, more = text)', 3, ('r.bytes = 0', 2), ('r.status = 304', 1))
+case('syslog', lines('Jan  2 03:04:05 host sshd[17]: Accepted x', 'Jan 12 03:04:05 host kernel: y'),
+     'event syslog (priority = text, host = text, program = text, pid = text, message = text)', 2)
+case('syslog2', lines('2026-01-02T03:04:05.123456+01:00 host sshd[17]: Accepted x'),
+     'event syslog2 (host = text, program = text, pid = i4, message = text)', 1)
+case('history.log', lines('', 'Start-Date: 2025-06-24  14:36:25', 'Commandline: apt-get -qqy upgrade', 'End-Date: 2025-06-24  14:36:25', '',
+                          'Start-Date: 2025-06-24  14:36:29', 'Commandline: apt-get install', ' -y', 'End-Date: 2025-06-24  14:37:04'),
+     'period history (Commandline = text)', 2)
+case('nginx.err', lines('2026/01/02 03:04:05 [error] 12#13: *1 open() failed'),
+     'event nginx (level = text, pid = i4, tid = i4, message = text)', 1)
+case('apache.err', lines('[Wed Oct 11 14:32:52.123456 2000] [core:error] [pid 35708:tid 4328] [client 72.15.99.187] File x'),
+     'event apache (module = text, level = text, pid = i4, tid = i4, client = text, message = text)', 1)
+case('git.tsv', lines('hash\tdate\tsubject', 'a1\t2026-01-01 10:00:00 +0100\t"quoted" begin', 'b2\t2026-01-01 10:00:01 +0100\tx'),
+     'event git (hash = text, subject = text)', 2)
+case('tabs-quoted.txt', lines('a\tb', '1\t"x\ty"', '2\t"z"'), 'tabs_quoted (a = i4, b = text)', 2, ('r.b = "z"', 1))
+case('chronons.csv', lines('at,x', '5,1', '6,2'), 'event chronons (x = i4)', 2)
+case('prose.txt', lines('Once upon a time.', 'There was', 'a file, of text, and commas.'), None, 0)
+case('binary.bin', b'\x00\x01\x02abc\n\x00', None, 0)
+case('packed.csv.gz', gzip.compress(b'time,n\n2026-01-01,1\n') + gzip.compress(b'2026-01-02,2\n'), 'event packed (n = i4)', 2)
+case('Late.csv', lines('a,b', '1,2'), 'Late_2 (a = i4, b = i4)', 1)
+case('select.csv', lines('retrieve,b', '1,2'), 'select (retrieve_ = i4, b = i4)', 1)
+case('2026-report.csv', lines('a,b', '1,2'), '_2026_report (a = i4, b = i4)', 1)
+
+
+def wide(count):
+    return lines(','.join('c%d' % i for i in range(count)), ','.join('%d' % i for i in range(count)))
+
+
+case('wide.csv', wide(1000), 'wide (c0 = i4', 1)
+case('too-wide.csv', wide(1001), None, 0)
+
+
+def run(tquel, arguments, **more):
+    return subprocess.run([tquel] + arguments, capture_output=True, timeout=120, **more)
+
+
+class Points:
+    def __init__(self):
+        self.count, self.failed = 0, 0
+
+    def point(self, good, name, *details):
+        self.count += 1
+        self.failed += not good
+        print('%s %d - %s' % ('ok' if good else 'not ok', self.count, name), flush=True)
+        for detail in [] if good else details:
+            for line in str(detail).splitlines():
+                print('# ' + line[:300])
+
+
+def summary(conditions):
+    """Counts of all tuples and of those that meet each condition, as statements; tuples at any time."""
+    text = ' retrieve summary (n = count(r))'
+    for condition in conditions:
+        text += ' retrieve summary (n = count(r where %s))' % condition
+    return text
+
+
+def counts(result):
+    return [int(n) for n in re.findall(r'^true,(\d+)$', result.stdout.decode(), re.M)]
+
+
+def check(points, tquel, path, create, rows, conditions):
+    name = os.path.basename(path)
+    inferred = run(tquel, ['infer', path])
+    text = inferred.stdout.decode()
+    if create is None:
+        points.point(inferred.returncode == 3 and b'TQ-0564' in inferred.stderr, name + ': nothing to infer', text, inferred.stderr)
+        return
+    made = re.search(r'^create (.*)$', text, re.M)
+    points.point(inferred.returncode == 0 and made and made.group(1).startswith(create),
+                 name + ': ' + create[:60], text, inferred.stderr)
+    if not made:
+        return
+    relation = re.search(r'^copy (\S+)', text, re.M).group(1)
+    wanted_counts = [rows] + [count for _, count in conditions]
+    asked = 'range of r is %s' % relation + summary([c for c, _ in conditions])
+    loaded = run(tquel, ['--format', 'csv', '-c', text, '-c', asked])
+    if rows is None:
+        points.point(loaded.returncode != 0 and b'TQ-0504' in loaded.stderr, name + ': it is not loaded', text, loaded.stderr)
+        return
+    points.point(loaded.returncode == 0 and counts(loaded) == wanted_counts, name + ': the statements load it',
+                 text, loaded.stdout, loaded.stderr)
+    asked = 'range of r is file "%s"' % path + summary([c for c, _ in conditions])
+    loaded = run(tquel, ['--format', 'csv', '-c', asked])
+    points.point(loaded.returncode == 0 and counts(loaded) == wanted_counts, name + ': range of r is file',
+                 loaded.stdout, loaded.stderr)
+    with open(path, 'rb') as file:
+        loaded = run(tquel, ['--format', 'csv', '-c', 'create R from "-" range of r is R' + summary([c for c, _ in conditions])],
+                     stdin=file)
+    # By standard input the name does not say what it is.
+    says_more = re.search(r'\.(csv|tsv)$', name) and rows == 0 or name in ('one.csv', 'ragged.csv')
+    points.point(says_more or (loaded.returncode == 0 and counts(loaded) == wanted_counts), name + ': create R from "-"',
+                 loaded.stdout, loaded.stderr)
+
+
+def hostile(points, tquel, folder):
+    """Whatever the bytes, an answer: statements that load what is there, or an error with a number."""
+    random.seed(7)
+    pieces = [b'a,b\n', b'"', b'\n', b'{"a":', b'1', b'}', b'[', b']', b'\x00', b'\xff\xfe', b'2026-01-01', b'=', b' ', b'\r\n', b',', b';',
+              b'\t', b'x' * 100, b'{"a":{"b":{"c":[1,"]"]}}}\n', b'k=v k2="v\\"\n', b'Key: v\n\n', b'1769853600', b'\x1f\x8b\x08\x00']
+    good = True
+    for i in range(60):
+        path = os.path.join(folder, 'h%d%s' % (i, random.choice(['', '.csv', '.json', '.log', '.tsv', '.ndjson'])))
+        with open(path, 'wb') as file:
+            file.write(b''.join(random.choice(pieces) for _ in range(random.randint(1, 40))))
+        inferred = run(tquel, ['infer', path])
+        fine = inferred.returncode in (0, 3) and (inferred.returncode == 0 or b'TQ-' in inferred.stderr)
+        if inferred.returncode == 0:
+            loaded = run(tquel, ['-c', inferred.stdout])
+            fine = fine and loaded.returncode in (0, 3) and (loaded.returncode == 0 or b'TQ-' in loaded.stderr)
+        if not fine:
+            print('# ' + path, inferred.returncode, inferred.stderr[:300], open(path, 'rb').read()[:300])
+        good = good and fine
+    points.point(good, 'hostile bytes: an answer each time')
+
+
+def late_surprise(points, tquel, folder):
+    """What the sample believes is mended by all records."""
+    path = os.path.join(folder, 'surprise.csv')
+    with open(path, 'w') as file:
+        file.write('k,n\n' + ''.join('a,%d\n' % i for i in range(12000)) + 'b,x\n')
+    inferred = run(tquel, ['infer', path]).stdout.decode()
+    points.point('n = i4' in inferred and 'the first 10000 records' in inferred, 'a sample says that it is one', inferred)
+    inferred = run(tquel, ['infer', '--all', path]).stdout.decode()
+    points.point('n = text' in inferred and 'all 12001 records' in inferred, '--all looks at all', inferred)
+    loaded = run(tquel, ['--format', 'csv', '-c', 'create R from "%s" range of r is R retrieve summary (n = count(r))' % path])
+    points.point(counts(loaded) == [12001], 'create R from looks at all where the sample is wrong', loaded.stdout, loaded.stderr)
+
+
+def several(points, tquel, folder):
+    for i in range(3):
+        with open(os.path.join(folder, 'part%d.csv' % i), 'w') as file:
+            file.write('time,n\n' if i < 2 else 'n,time\n')
+            file.write('2026-01-0%d,%d\n' % (i + 1, i) if i < 2 else '%d,2026-01-0%d\n' % (i, i + 1))
+    pattern = os.path.join(folder, 'part*.csv')
+    loaded = run(tquel, ['--format', 'csv', '-c', 'range of r is file "%s" retrieve summary (n = count(r where r.n >= 1))' % pattern])
+    points.point(counts(loaded) == [2], 'several files as one', loaded.stdout, loaded.stderr)
+    none = run(tquel, ['-c', 'range of r is file "%s"' % os.path.join(folder, 'nobody*.csv')])
+    points.point(none.returncode == 3 and b'TQ-0701' in none.stderr, 'no file has such a name', none.stderr)
+
+
+def nothing_half_done(points, tquel, folder):
+    """What fails leaves no relation behind."""
+    path, database = os.path.join(folder, 'ragged.csv'), os.path.join(folder, 'd.db')
+    with open(path, 'w') as file:
+        file.write('time,n\n' + ''.join('2026-01-01,%d\n' % i for i in range(12000)) + '1,2,3\n')
+    failed = run(tquel, [database, '-c', 'create R from "%s"' % path])
+    left = run(tquel, [database, '-c', 'range of r is R'])
+    points.point(left.returncode == 2 and b'R' in left.stderr and (failed.returncode == 3 or b'skipping' in failed.stderr) or
+                 failed.returncode == 0, 'a ragged file: all or nothing', failed.stderr, left.stderr)
+
+
+def main():
+    tquel = os.path.abspath(sys.argv[1])
+    os.environ['TZ'] = 'UTC'
+    points = Points()
+    with tempfile.TemporaryDirectory() as folder:
+        if len(sys.argv) > 2:
+            for path in sys.argv[2:]:
+                inferred = run(tquel, ['infer', path])
+                loaded = run(tquel, ['--format', 'count', '-c', inferred.stdout])
+                points.point(inferred.returncode == 0 and loaded.returncode == 0, path, inferred.stderr, loaded.stderr)
+        else:
+            for name, content, create, rows, conditions, _ in CASES:
+                path = os.path.join(folder, name)
+                with open(path, 'wb') as file:
+                    file.write(content if isinstance(content, bytes) else content.encode())
+                check(points, tquel, path, create, rows, conditions)
+            hostile(points, tquel, folder)
+            late_surprise(points, tquel, folder)
+            several(points, tquel, folder)
+            nothing_half_done(points, tquel, folder)
+    print('1..%d' % points.count)
+    sys.exit(points.failed > 0)
+
+
+main()
