@@ -50,6 +50,19 @@ case('semicolon.csv', lines('a;b', '1;2,5', '3;4,5'), 'semicolon (a = i4, b = te
 case('ragged.csv', lines('start,end,x,y', '2026-01-01,2026-01-02', '2026-01-02,,b', '2026-01-03', '2026-01-03,2026-01-05,c,d'),
      'period ragged (x = text, y = text)', 4, ('r.x = ""', 2), ('r.y = "d"', 1))
 case('cut.csv', lines(*['a,b'] + ['%d,%d' % (i, i) for i in range(300)]) + '7', 'cut (a = i4, b = i4)', None)
+case('python.log', lines('2026-11-28 10:00:00,123 INFO Server started, port 80', '2026-11-28 10:00:00,223 WARNING slow, took 3 s',
+                          '2026-11-28 10:00:01,323 no level'), 'event python (level = text, message = text)', 3,
+     ('r.level = "WARNING"', 1), ('r.message = "no level"', 1), ('r.level = ""', 1))
+case('postgres.log', lines('2026-11-28 10:00:00.123 UTC [123] LOG:  is ready', '2026-11-28 10:00:01.123 UTC [124] app@db ERROR:  deadlock'),
+     'event postgres (message = text)', 2, ('r.message = "*is ready"', 1))
+case('abbreviated.log', lines('2026-11-28 10:00:00.123 CET [123] LOG:  is ready', '2026-11-28 10:00:01.123 CET [124] app@db ERROR:  x'), None, 0)
+case('redis.log', lines('1234:M 28 Nov 2026 10:00:00.123 * Ready', '1234:M 28 Nov 2026 10:00:01.123 # Warning'),
+     'event redis (origin = text, message = text)', 2, ('r.origin = "1234:M"', 2))
+case('go.log', lines('2026/11/28 10:00:00 listening', '2026/11/28 10:00:01.5 gone'), 'event go (message = text)', 2)
+case('strace.log', lines('1795912345.123456 read(3, "", 1) = 0', '1795912345.223456 close(3) = 0'), 'event strace (message = text)', 2)
+case('alternatives.log', lines('update-alternatives 2025-06-24 14:36:53: run with --quiet', 'update-alternatives 2025-06-24 14:36:53: link'),
+     'event alternatives (origin = text, message = text)', 2, ('r.message = "link"', 1))
+case('no-log.txt', lines('2026-11-28 10:00:00,5,a', '2026-11-28 10:00:01,6,b'), 'event no_log (column2 = i4, column3 = text)', 2)
 case('pipe.txt', lines('a|b', '1|x', '3|y'), 'pipe (a = i4, b = text)', 2)
 case('tabs.tsv', lines('a\tb', '1\t5" disk', '3\t"x'), 'tabs (a = i4, b = text)', 2, ('r.b = "5\\" disk"', 1), ('r.b = "\\"x"', 1))
 case('seconds.csv', lines('ts,x', '1769853600,a', '1769853601.5,b'), 'event seconds (x = text)', 2)

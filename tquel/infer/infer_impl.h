@@ -79,6 +79,8 @@ enum base_status infer_open(struct infer *infer, size_t i, struct sn_sample **re
 
 /* sniff.c: the form, from what the first file begins with. */
 enum base_status infer_form(struct infer *infer) BASE_MUST_USE;
+/* text_log.c: the Ith pattern that lines of a log may have, with a part `level` or without; NULL: there are no more. */
+const char *infer_text_pattern(struct base_arena *arena, size_t i, bool level);
 /* gather.c: the columns, and what their values are. */
 enum base_status infer_gather(struct infer *infer) BASE_MUST_USE;
 /* The first record of the Ith file: its header, or a record. */

@@ -5,6 +5,7 @@
 
 #include "sensors/feed/lines.h"
 #include "tquel/infer/infer_impl.h"
+#include "tquel/lang/print.h"
 
 enum { HEAD_BYTES = 1 << 18, LOG_LINES = 50, SEPARATED_RECORDS = 200 };
 
@@ -90,6 +91,48 @@ static const struct sn_log *find_log(const struct head *head) {
     if (are_enough(good, count)) return &sn_logs[i];
   }
   return NULL;
+}
+
+struct text_log {
+  struct sn_lines *lines;
+  bool any_level;
+};
+
+static bool reads_text(void *context, const char *line, size_t length) {
+  struct text_log *log = context;
+  const struct sn_member *members;
+  size_t count;
+  const char *problem;
+  if (!sn_lines_read(log->lines, line, length, &members, &count, &problem)) return false;
+  for (size_t i = 0; i < count; i++)
+    log->any_level |= members[i].length > 0 && members[i].key_length == strlen("level") &&
+                      memcmp(members[i].key, "level", members[i].key_length) == 0;
+  return true;
+}
+
+/* The pattern of a log that is nobody's in particular; NULL: it is none. */
+static const char *find_text_pattern(struct infer *infer, const struct head *head) {
+  const char *pattern;
+  for (size_t i = 0; (pattern = infer_text_pattern(infer->arena, i, true)) != NULL; i++) {
+    struct text_log log = {.lines = sn_lines_new(pattern)};
+    size_t count, good = count_lines(head, reads_text, &log, &count);
+    sn_lines_free(log.lines);
+    if (are_enough(good, count)) return infer_text_pattern(infer->arena, i, log.any_level);
+  }
+  return NULL;
+}
+
+static bool take_text_log(struct infer *infer, const struct head *head) {
+  const char *pattern = find_text_pattern(infer, head);
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  if (pattern == NULL) return false;
+  infer->form.format = SN_LINES;
+  infer->form.pattern = pattern;
+  base_buffer_puts(&text, "lines ");
+  tql_print_string(&text, pattern, strlen(pattern));
+  infer->format = base_arena_strdup(infer->arena, base_buffer_text(&text));
+  base_buffer_done(&text);
+  return true;
 }
 
 static bool reads_as_logfmt(void *context, const char *line, size_t length) {
@@ -251,6 +294,8 @@ static enum base_status form_of(struct infer *infer, const struct head *head) {
       infer->form.format = SN_LOGFMT;
     else if (is_stanzas(head))
       infer->form.format = SN_STANZAS;
+    else if (take_text_log(infer, head))
+      return BASE_OK;
   }
   if (infer->form.format == SN_GUESS) {
     enum base_status status = find_separator(infer, head, !separated);
