@@ -16,8 +16,6 @@
  *
  * A sampled relation's checkpoint stays at the tick whose samples are still to come (sampling.c), and at that one
  * all that has been said of the others is said of each.                                             */
-#include <stdlib.h>
-
 #include "engine/base/env.h"
 #include "sensors/collect/monitor_impl.h"
 
@@ -26,20 +24,6 @@ enum { SLACK_NS = 20 * 1000, UNDER_WAY_MAX = 2048, LOOKS = 8 };
 enum { IDLE_NS = 250 * 1000 * 1000, OWING_NS = 50 * 1000 * 1000 };
 /* Losses that go on are said so often. */
 static const int64_t LOST_NS = 50 * 1000 * 1000;
-
-int64_t sn_monitor_time(const struct sn_monitor *monitor) {
-  const struct sn_timeline *line = &monitor->lines[SN_CLOCK_CYCLES - 1];
-  if (line->count == 0) line = &monitor->lines[SN_CLOCK_MONOTONIC - 1];
-  return sn_timeline_time(line, sn_timeline_stamp(line));
-}
-
-/* Beside what the exchange of clocks leaves uncertain: lines follow an offset as of their last step, and slowly. */
-int64_t sn_monitor_error(const struct sn_monitor *monitor, const struct sn_timeline *line,
-                         uint64_t stamp) {
-  const struct sn_uplink *uplink = &monitor->uplink;
-  if (uplink->error == 0) return 0;
-  return uplink->error + llabs(uplink->offset - uplink->stepped) + sn_timeline_off(line, stamp);
-}
 
 static int64_t greatest_error(const struct sn_monitor *monitor) {
   int64_t greatest = 0;

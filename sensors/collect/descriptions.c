@@ -352,3 +352,13 @@ uint32_t sn_known_relation(struct sn_monitor *monitor, struct sn_known *known,
   sn_uplink_define(monitor, event->relation);
   return event->relation;
 }
+
+/* --- sampled events */
+
+bool sn_is_sampled(const struct sn_event_description *event) {
+  return event->minor >= SN_MINOR_RECEPTACLE_SAMPLED;
+}
+
+bool sn_is_once(const struct sn_event_description *event) {
+  return event->minor == SN_MINOR_RECEPTACLE_SAMPLED;
+}

@@ -148,7 +148,7 @@ static void do_timed(struct sn_monitor *monitor, int64_t now) {
   if (is_due(&monitor->knot_at, now, KNOT_NS)) step_lines(monitor);
   if (is_due(&monitor->look_at, now, LOOK_NS)) sn_programs_look(monitor);
   if (is_due(&monitor->beat_at, now, BEAT_NS)) sn_programs_beat(monitor);
-  if (monitor->stale_until != 0 && now > monitor->stale_until) sn_watches_drop_stale(monitor);
+  if (monitor->stale_until != 0 && now > monitor->stale_until) sn_commands_drop_stale(monitor);
   if (is_due(&monitor->loss_at, now, LOSS_NS)) {
     monitor->enabled = false;
     for (struct sn_program *program = monitor->programs; program != NULL; program = program->next) {
@@ -210,7 +210,7 @@ static short wait_for(struct sn_monitor *monitor, int64_t ns) {
 static int64_t turn(struct sn_monitor *monitor, short events) {
   bool more = false;
   monitor->turn++;
-  sn_uplink_turn(monitor, events);
+  sn_commands_turn(monitor, events);
   sn_known_take(monitor);
   do_timed(monitor, base_env_monotonic());
   sn_programs_adopt(monitor);
@@ -229,7 +229,7 @@ static int64_t turn(struct sn_monitor *monitor, short events) {
   int64_t sample_at = monitor->stopping ? INT64_MAX : sn_sampling_turn(monitor);
   if (!monitor->stopping) sn_system_sample(monitor);
   sn_check_turn(monitor);
-  sn_uplink_turn(monitor, 0);
+  sn_commands_turn(monitor, 0);
   return nap(monitor, more, sample_at);
 }
 
@@ -253,7 +253,7 @@ static void end(struct sn_monitor *monitor) {
   sn_put_last_record(sn_uplink_frame(monitor), 0, &(struct sn_message_last_record){0});
   sn_uplink_data(monitor);
   while (!sn_uplink_finish(monitor) && base_env_monotonic() < until) {
-    sn_uplink_turn(monitor, wait_for(monitor, 10 * MS));
+    sn_commands_turn(monitor, wait_for(monitor, 10 * MS));
   }
   sn_programs_end(monitor); /* announcements whose account has been acknowledged */
 }

@@ -138,8 +138,8 @@ bool sn_watch_wants(const struct sn_watch *watch, const char *process, const cha
 /* One that is no interest's. */
 struct sn_watch *sn_watch_copy(const struct sn_watch *watch);
 void sn_watch_list_free(struct sn_watch *watches);
-/* Takes the entry "sample RELATION", which names objects. false: it makes no sense. */
-bool sn_watch_trigger(struct sn_monitor *monitor, const char *relation, struct sn_string value);
+/* One of OBJECTS, as ADJUST_OBJECT has them behind their number, that is no interest's. NULL: they make no sense. */
+struct sn_watch *sn_watch_read(struct sn_string objects);
 
 /* --- filtering.c */
 
@@ -203,6 +203,8 @@ void sn_known_free(struct sn_monitor *monitor);
 /* Whose receptacles EVENT asks; NULL: the process's. */
 const struct sn_type_description *sn_asked_type(const struct sn_event_description *event);
 const struct sn_type_description *sn_known_type(const struct sn_known *known, uint32_t number);
+bool sn_is_sampled(const struct sn_event_description *event);
+bool sn_is_once(const struct sn_event_description *event); /* one switching on, one record */
 /* The relation's number, said to the server. */
 uint32_t sn_known_relation(struct sn_monitor *monitor, struct sn_known *known,
                            struct sn_known_event *event);
@@ -284,9 +286,15 @@ void sn_entity_take(struct sn_entity *entity, uint32_t event);
 struct sn_taken *sn_entity_taken(struct sn_entity *entity, uint32_t event); /* NULL: none */
 /* NULL: it has none. */
 struct sn_open *sn_entity_open(struct sn_entity *entity, uint32_t event, uint32_t domain);
+/* It is not among those of a program any more; *LINK, which was it, is the next one. */
+void sn_entity_take_out(struct sn_entities *entities, struct sn_entity **link);
+void sn_entity_free(struct sn_entity *entity); /* without its name */
+void sn_entities_free(struct sn_program *program);
+
+/* --- sweep.c */
+
 /* After a scan: those that were not seen are gone; those that were gone before, end. ALL: all do. */
 void sn_entities_sweep(struct sn_program *program, bool all);
-void sn_entities_free(struct sn_program *program);
 
 /* --- programs.c */
 
@@ -352,10 +360,11 @@ struct sn_part {
 struct sn_intake {
   uint64_t id, sequence, first; /* first: sequence where we began */
   bool begun;
-  uint64_t last_stamp;  /* of the last record; 0: none */
-  int64_t complete_at;  /* nothing before it is still to come; INT64_MIN: not known */
-  int64_t stood_ns;     /* for so long, as far as we looked, it was not complete and did not move; -1: it is */
-  int64_t looked_at;    /* monotonic: then */
+  uint64_t last_stamp; /* of the last record; 0: none */
+  int64_t complete_at; /* nothing before it is still to come; INT64_MIN: not known */
+  int64_t
+      stood_ns; /* for so long, as far as we looked, it was not complete and did not move; -1: it is */
+  int64_t looked_at; /* monotonic: then */
   uint64_t stood_at;
 };
 
@@ -451,6 +460,9 @@ void sn_programs_beat(struct sn_monitor *monitor);
 void sn_programs_adopt(struct sn_monitor *monitor);
 void sn_programs_end(struct sn_monitor *monitor);
 void sn_programs_free(struct sn_monitor *monitor);
+
+/* --- parts.c */
+
 struct sn_part *sn_program_part(const struct sn_program *program, uint32_t module);
 bool sn_program_ready(
     const struct sn_program *program); /* all its descriptions are known, or never will be */
@@ -479,8 +491,6 @@ void sn_wanted_free(struct sn_monitor *monitor);
 
 /* --- sampling.c */
 
-bool sn_is_sampled(const struct sn_event_description *event);
-bool sn_is_once(const struct sn_event_description *event); /* one switching on, one record */
 /* Asks for the samples that are due. Returns when the next ones are (monotonic), INT64_MAX: never. */
 int64_t sn_sampling_turn(struct sn_monitor *monitor);
 /* A scan has come to an object that is due; *ENTITY may be NULL, and then is made. */
@@ -530,14 +540,8 @@ void sn_periods_process_ended(struct sn_program *program, struct sn_part *part, 
 void sn_periods_stop(struct sn_monitor *monitor);
 void sn_periods_stopped(struct sn_monitor *monitor);
 
-/* --- accountant.c */
+/* --- outgoing.c */
 
-/* Drains what there is, at most about BUDGET_NS; *ret_full: some ring was more than half full. Returns the
- * number of records. */
-uint64_t sn_accountant_turn(struct sn_monitor *monitor, int64_t budget_ns, bool *ret_more);
-uint64_t sn_accountant_drain(struct sn_program *program, uint32_t budget);
-/* Reads our own rings if much was told since that was done last; it may make objects of ours. */
-void sn_accountant_own(struct sn_monitor *monitor);
 /* Says where reading a ring began, once. */
 void sn_accountant_pipe(struct sn_program *program, size_t pipe);
 /* Says again whose it is. */
@@ -549,14 +553,25 @@ void sn_accountant_end_record(struct sn_program *program, struct sn_part *part, 
 void sn_accountant_round(struct sn_monitor *monitor, struct sn_known *known,
                          struct sn_known_event *event, int64_t at);
 
-/* --- checks.c */
+/* --- accountant.c */
 
-void sn_check_turn(struct sn_monitor *monitor);
-bool sn_check_is_wanted(const struct sn_monitor *monitor);
+/* Drains what there is, at most about BUDGET_NS; *ret_full: some ring was more than half full. Returns the
+ * number of records. */
+uint64_t sn_accountant_turn(struct sn_monitor *monitor, int64_t budget_ns, bool *ret_more);
+uint64_t sn_accountant_drain(struct sn_program *program, uint32_t budget);
+/* Reads our own rings if much was told since that was done last; it may make objects of ours. */
+void sn_accountant_own(struct sn_monitor *monitor);
+/* --- now.c */
+
 int64_t sn_monitor_time(const struct sn_monitor *monitor); /* realtime on the line, now */
 /* ns that a time on LINE may be from the server's clock: 0 if that is ours, too. */
 int64_t sn_monitor_error(const struct sn_monitor *monitor, const struct sn_timeline *line,
                          uint64_t stamp);
+
+/* --- checks.c */
+
+void sn_check_turn(struct sn_monitor *monitor);
+bool sn_check_is_wanted(const struct sn_monitor *monitor);
 
 /* --- losses.c */
 
@@ -618,16 +633,19 @@ bool sn_holding_of_object(const struct sn_program *program, const struct sn_part
 /* Of the values that were counted, as far as its event has a histogram. false: there are none. */
 bool sn_holding_moments(const struct sn_holding *holding, double *ret_mean, double *ret_deviation);
 
+/* Brings the process's switch in line; true: objects are to be looked at, too. */
+bool sn_counts_switch(struct sn_program *program, const struct sn_part *part, uint32_t event);
+/* Of all events. */
+void sn_counts_off(struct sn_program *program);
+
+/* --- entries.c */
+
 /* Takes a WRITE_ENTRY. false: it makes no sense. What is not known is passed over. */
 bool sn_entry_write(struct sn_monitor *monitor, const struct sn_message_write_entry *command);
 /* Answers READ_ENTRY of "receptacles", or "receptacles RELATION". false: it is about something else. */
 bool sn_receptacles_report(struct sn_monitor *monitor, const struct sn_message_read_entry *command);
 /* What was said over a connection that is over counts no more. */
 void sn_counts_drop_stale(struct sn_monitor *monitor);
-/* Brings the process's switch in line; true: objects are to be looked at, too. */
-bool sn_counts_switch(struct sn_program *program, const struct sn_part *part, uint32_t event);
-/* Of all events. */
-void sn_counts_off(struct sn_program *program);
 
 /* --- uplink.c */
 
@@ -675,10 +693,18 @@ bool sn_uplink_is_up(const struct sn_monitor *monitor);
 /* For what need not survive a broken connection; NULL: nobody is there. */
 struct base_buffer *sn_uplink_answer(struct sn_monitor *monitor);
 void sn_uplink_poll(const struct sn_monitor *monitor, struct pollfd *ret_poll, int64_t *ret_wait);
-void sn_uplink_turn(struct sn_monitor *monitor, short events);
+/* Names and processes that have ended, where the server has all that mentions them. */
+void sn_uplink_say_endings(struct sn_monitor *monitor);
 /* Says goodbye when all is acknowledged; true: over. */
 bool sn_uplink_finish(struct sn_monitor *monitor);
 void sn_uplink_free(struct sn_monitor *monitor);
+
+/* --- commands.c */
+
+/* What is to be sent is, what has come is executed. */
+void sn_commands_turn(struct sn_monitor *monitor, short events);
+/* What an earlier connection wanted is wanted no more. */
+void sn_commands_drop_stale(struct sn_monitor *monitor);
 
 /* --- the monitor */
 

@@ -175,7 +175,7 @@ bool sn_entity_report(struct sn_entity *entity, uint32_t event, uint32_t domain,
   return true;
 }
 
-static void take_out(struct sn_entities *entities, struct sn_entity **link) {
+void sn_entity_take_out(struct sn_entities *entities, struct sn_entity **link) {
   struct sn_entity *entity = *link;
   struct sn_entity **minor = &entities->minors[minor_place(entities, entity->type, entity->minor)];
   while (*minor != entity) minor = &(*minor)->next_minor;
@@ -184,51 +184,12 @@ static void take_out(struct sn_entities *entities, struct sn_entity **link) {
   entities->count--;
 }
 
-static void entity_free(struct sn_entity *entity) {
+void sn_entity_free(struct sn_entity *entity) {
   free(entity->open);
   free(entity->sampling);
   free(entity->taken);
   free(entity->alone);
   free(entity);
-}
-
-/* Its periods end between what is known of it last and now. */
-static void end(struct sn_program *program, struct sn_entity *entity) {
-  struct sn_monitor *monitor = program->monitor;
-  int64_t now = sn_monitor_time(monitor), lo = monitor->checked;
-  if (entity->last_at >= lo) lo = entity->last_at + 1;
-  if (now < lo) now = lo;
-  for (uint32_t i = 0; i < entity->open_count; i++) {
-    const struct sn_open *open = &entity->open[i];
-    sn_accountant_end_record(program, &program->parts[entity->part], open->event, open->domain,
-                             entity->name, lo, now);
-  }
-  sn_sampling_leave(program, entity);
-  sn_tell_entity_ends(program, entity);
-  if (!program->own) sn_accountant_own(monitor); /* not while ours are gone through */
-  sn_name_end(monitor, entity->name);
-  entity_free(entity);
-}
-
-void sn_entities_sweep(struct sn_program *program, bool all) {
-  struct sn_entities *entities = &program->entities;
-  uint64_t turn = program->monitor->turn;
-  for (size_t i = 0; i < entities->size; i++) {
-    for (struct sn_entity **link = &entities->places[i]; *link != NULL;) {
-      struct sn_entity *entity = *link;
-      bool seen = entity->seen == program->scan || entity->made == program->scan;
-      if (!seen && !entity->gone) {
-        entity->gone = true;
-        entity->gone_turn = turn;
-      }
-      if (all || (entity->gone && turn > entity->gone_turn + 2)) {
-        take_out(entities, link);
-        end(program, entity);
-      } else {
-        link = &entity->next;
-      }
-    }
-  }
 }
 
 void sn_entities_free(struct sn_program *program) {
@@ -237,7 +198,7 @@ void sn_entities_free(struct sn_program *program) {
     for (struct sn_entity *entity = entities->places[i], *next; entity != NULL; entity = next) {
       next = entity->next;
       free(entity->name);
-      entity_free(entity);
+      sn_entity_free(entity);
     }
   }
   free(entities->places);

@@ -22,20 +22,6 @@
 enum { PASSES_AT_END = 3 };
 static const int64_t LOOK_AT_MAP_NS = INT64_C(2000000000);
 
-struct sn_part *sn_program_part(const struct sn_program *program, uint32_t module) {
-  return module < program->part_count ? &program->parts[module] : NULL;
-}
-
-bool sn_program_ready(const struct sn_program *program) {
-  for (size_t i = 0; i < program->part_count; i++) {
-    if (program->parts[i].known->state == SN_KNOWN_READING) return false;
-    if (program->parts[i].known->state == SN_KNOWN_GOOD && program->parts[i].name == NULL) {
-      return false;
-    }
-  }
-  return true;
-}
-
 /* --- found */
 
 static void watch_process(struct sn_program *program) {

@@ -25,14 +25,6 @@
 
 enum { PATIENCES = 10 }; /* that an object is waited for, if its next tick is not sooner */
 
-bool sn_is_sampled(const struct sn_event_description *event) {
-  return event->minor >= SN_MINOR_RECEPTACLE_SAMPLED;
-}
-
-bool sn_is_once(const struct sn_event_description *event) {
-  return event->minor == SN_MINOR_RECEPTACLE_SAMPLED;
-}
-
 /* An event relation may be made of samples, too; it knows no rounds. */
 static bool has_rounds(const struct sn_known_event *known) {
   return known->event != NULL && known->event->relation == SN_KIND_SAMPLED;
@@ -112,8 +104,7 @@ int64_t sn_sampling_time(struct sn_monitor *monitor, const struct sn_part *part,
     if (tick > last && tick >= clock->since) last = tick;
   }
   /* Nobody has asked then, or it was promised that nothing of that time would follow. */
-  bool own =
-      last == INT64_MIN || last < interest->checked || is_triggered(part, e, entity, last);
+  bool own = last == INT64_MIN || last < interest->checked || is_triggered(part, e, entity, last);
   if (!own) return last;
   /* That was promised while it was under way, of a thread whose first record it is. */
   bool passed = at < interest->checked && interest->checked - at <= monitor->options.patience_ns;

@@ -76,8 +76,8 @@ static void tell_event(struct sn_program *program, struct sn_part *part, uint32_
     base_buffer_printf(&keys, "%s%s", i > 0 ? ", " : "", event->keys[i]);
   }
   told->ticket = sn_self_event(part->name->text, event->name, part->known->description->name,
-                               sn_relation_name(event->relation),
-                               base_buffer_text(&keys), base_buffer_text(&domains));
+                               sn_relation_name(event->relation), base_buffer_text(&keys),
+                               base_buffer_text(&domains));
   base_buffer_done(&keys);
   base_buffer_done(&domains);
 }

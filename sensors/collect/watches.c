@@ -233,17 +233,16 @@ static bool add_watch(struct sn_monitor *monitor, const struct sn_message_adjust
   return true;
 }
 
-bool sn_watch_trigger(struct sn_monitor *monitor, const char *relation, struct sn_string value) {
-  struct sn_reading reading = sn_reading_from(value);
+struct sn_watch *sn_watch_read(struct sn_string objects) {
+  struct sn_reading reading = sn_reading_from(objects);
   struct sn_message_adjust_object command = {.count = sn_get_u32(&reading)};
-  if (value.length < sizeof command.count) return false;
-  command.objects = sn_string_from(value.bytes + sizeof command.count,
-                                   value.length - (uint32_t)sizeof command.count);
-  struct sn_watch *trigger = base_xcalloc(1, sizeof *trigger);
-  bool good = read_values(trigger, &command);
-  if (good) sn_sampling_trigger(monitor, relation, trigger);
-  watch_free(trigger);
-  return good;
+  if (objects.length < sizeof command.count) return NULL;
+  command.objects = sn_string_from(objects.bytes + sizeof command.count,
+                                   objects.length - (uint32_t)sizeof command.count);
+  struct sn_watch *watch = base_xcalloc(1, sizeof *watch);
+  if (read_values(watch, &command)) return watch;
+  watch_free(watch);
+  return NULL;
 }
 
 /* Of the connection that is: STALE ones are another's, with numbers of their own. */
@@ -269,7 +268,6 @@ bool sn_watch_adjust(struct sn_monitor *monitor, const struct sn_message_adjust_
     drop(monitor, false, command->watch);
   }
   monitor->commands++;
-  sn_switching_want(monitor);
   return true;
 }
 
@@ -288,10 +286,8 @@ void sn_watches_stale(struct sn_monitor *monitor) {
 
 void sn_watches_drop_stale(struct sn_monitor *monitor) {
   drop(monitor, true, 0);
-  sn_counts_drop_stale(monitor);
   monitor->stale_until = 0;
   monitor->commands++;
-  sn_switching_want(monitor);
 }
 
 void sn_watches_free(struct sn_monitor *monitor) {

@@ -36,7 +36,7 @@ enum column {
   HISTOGRAM,
   OPEN,
   UNIT,    /* of sum and histogram: "ns" of durations */
-  REPORTED /* so many are reported, by sensors/collect/receptacles.c */
+  REPORTED /* so many are reported, by sensors/collect/entries.c */
 };
 
 struct row {
