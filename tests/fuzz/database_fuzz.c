@@ -26,7 +26,7 @@
 #include "engine/base/env.h"
 #include "storage/storage.h"
 #include "tests/fuzz/edits.h"
-#include "tquel/session/session.h"
+#include "tquel/session/source.h"
 
 #define BUDGET_US 200000
 

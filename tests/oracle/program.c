@@ -21,6 +21,7 @@
 #include "sensors/sdf/format.h"
 #include "sensors/sdf/remote.h"
 #include "tests/oracle/sensed.h"
+#include "tquel/session/source.h"
 
 struct program {
   struct net_sensor sensor;

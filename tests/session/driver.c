@@ -43,7 +43,7 @@
 #include "sensors/sdf/format.h"
 #include "sensors/sdf/output.h"
 #include "sensors/sdf/remote.h"
-#include "tquel/session/session.h"
+#include "tquel/session/source.h"
 
 enum { PLACES = 64, WORDS = 64 };
 

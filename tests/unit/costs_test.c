@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine/base/env.h"
-#include "tquel/session/session.h"
+#include "tquel/session/source.h"
 
 static struct tql_session *session;
 static struct base_diag_sink diags;

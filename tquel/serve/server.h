@@ -15,6 +15,7 @@
 #include "sensors/wire/connection.h"
 #include "sensors/wire/records.h"
 #include "tquel/program/output.h"
+#include "tquel/session/source.h"
 
 struct server_shell;
 struct server_source;

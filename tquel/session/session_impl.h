@@ -16,7 +16,7 @@
 #include "tquel/lang/parse.h"
 #include "tquel/session/catalogue/catalogue.h"
 #include "tquel/session/catalogue/relation.h"
-#include "tquel/session/session.h"
+#include "tquel/session/source.h"
 
 struct session_feed;
 struct session_source;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/base/arena.h"
+#include "tquel/session/source.h"
 #include "tquel/shell/shell.h"
 
 struct own {
