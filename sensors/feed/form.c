@@ -18,8 +18,8 @@
 
 const struct sn_log sn_logs[] = {
     {"access",
-     "(?<host>\\S+) (?<ident>\\S+) (?<user>.*?) \\[(?<time>[^\\]]+)\\] " REQUEST
-     " (?<status>\\d{3}) (?:(?<bytes>\\d+)|-)"
+     "(?:(?<vhost>[A-Za-z0-9.*_-]+:\\d+) )?(?<host>[^\\s,]+(?:, [^\\s,]+)*) (?<ident>\\S+) "
+     "(?<user>\\S+|.*?) \\[(?<time>[^\\]]+)\\] " REQUEST " (?<status>\\d{3}) (?:(?<bytes>\\d+)|-)"
      "(?: " QUOTED("referer") " " QUOTED("agent") "(?<more>.*))?",
      "time", "%d/%b/%Y:%H:%M:%S %z", "requests to Apache or nginx, common or combined"},
     {"apache_error",
@@ -28,7 +28,9 @@ const struct sn_log sn_logs[] = {
      "(?: \\[client (?<client>[^\\]]+)\\])? (?<message>.*)",
      "time", "%a %b %d %H:%M:%S %Y", "errors of Apache"},
     {"dpkg",
-     "(?<time>\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d) (?<action>status \\S+|\\S+) "
+     "(?<time>\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d) (?<action>status "
+     "\\S+|startup|install|upgrade|configure|"
+     "trigproc|disappear|remove|purge|conffile) "
      "(?<package>\\S+)(?: (?<version>\\S+))?"
      "(?: (?<version_after>.*))?",
      "time", "%Y-%m-%d %H:%M:%S", "packages that came, changed and went: dpkg.log"},

@@ -1,5 +1,7 @@
 /* logfmt: key=value, with blanks between. A value in quotation marks may have blanks, and escapes. */
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/arena.h"
 #include "sensors/feed/lines.h"
@@ -11,6 +13,24 @@ static bool fail(struct sn_logfmt *logfmt, size_t at, const char *problem) {
 }
 
 /* Behind the opening mark, at *NEXT; comes to stand behind the closing one. */
+/* Four digits, as Go and JSON escape what is no ASCII; not the halves of pairs, nor zero. false: they are none. */
+static bool put_unicode(struct base_buffer *out, const char *digits, size_t left) {
+  static const char all[] = "0123456789abcdef";
+  unsigned code = 0;
+  if (left < 4) return false;
+  for (size_t i = 0; i < 4; i++) {
+    const char *found = digits[i] != '\0' ? strchr(all, tolower((unsigned char)digits[i])) : NULL;
+    if (found == NULL) return false;
+    code = code * 16 + (unsigned)(found - all);
+  }
+  if (code == 0 || (code >= 0xD800 && code < 0xE000)) return false;
+  if (code >= 0x800) base_buffer_putc(out, (char)(0xE0 | code >> 12));
+  if (code >= 0x800) base_buffer_putc(out, (char)(0x80 | (code >> 6 & 0x3F)));
+  if (code >= 0x80 && code < 0x800) base_buffer_putc(out, (char)(0xC0 | code >> 6));
+  base_buffer_putc(out, (char)(code < 0x80 ? code : 0x80 | (code & 0x3F)));
+  return true;
+}
+
 static bool read_quoted(struct sn_logfmt *logfmt, const char *line, size_t length, size_t *next,
                         struct sn_member *member) {
   size_t start = *next, at = start;
@@ -24,8 +44,13 @@ static bool read_quoted(struct sn_logfmt *logfmt, const char *line, size_t lengt
     for (; at < length && line[at] != '"'; at++) {
       bool escape = line[at] == '\\' && at + 1 < length;
       if (escape) at++;
+      if (escape && line[at] == 'u' && put_unicode(out, line + at + 1, length - at - 1)) {
+        at += 4;
+        continue;
+      }
       base_buffer_putc(out, escape && line[at] == 'n'   ? '\n'
                             : escape && line[at] == 't' ? '\t'
+                            : escape && line[at] == 'r' ? '\r'
                                                         : line[at]);
     }
     member->text = out->data + first;

@@ -63,6 +63,37 @@ case('strace.log', lines('1795912345.123456 read(3, "", 1) = 0', '1795912345.223
 case('alternatives.log', lines('update-alternatives 2025-06-24 14:36:53: run with --quiet', 'update-alternatives 2025-06-24 14:36:53: link'),
      'event alternatives (origin = text, message = text)', 2, ('r.message = "link"', 1))
 case('no-log.txt', lines('2026-11-28 10:00:00,5,a', '2026-11-28 10:00:01,6,b'), 'event no_log (column2 = i4, column3 = text)', 2)
+case('days.csv', lines('start,stop', '20260131,20260228', '20260201,20260301'), 'period days (', 2)
+case('orders.csv', lines('start,end', '01/02/2026,13/02/2026', '03/04/2026,15/04/2026'), 'period orders (', 2,
+     infer=('like "%d/%m/%Y"',))
+case('plain.log', lines('2026-11-20 10:00:00 starting worker 3', '2026-11-20 10:00:01 stopping worker 3'),
+     'event plain (message = text)', 2, ('r.message = "stopping worker 3"', 1))
+case('zone.log', lines('2026-11-20 10:00:00 UTC starting worker', '2026-11-20 10:00:01 UTC stopping worker'),
+     'event zone (message = text)', 2, ('r.message = "stopping worker"', 1))
+case('hours.log', lines('2026-01-01 10:00:00.123 -03 [123] LOG: x', '2026-01-01 10:00:01.123 -03 [123] LOG: y'),
+     'event hours (message = text)', 2, ('r.message = "*LOG: y"', 1), infer=('%Y-%m-%d %H:%M:%S %z',))
+case('place.log', lines('2026-01-01 10:00:00 Europe/Berlin x', '2026-01-01 10:00:01 Europe/Berlin y'), None, 0)
+case('half.log', lines('01/02/2026 10:00:00 AM x', '01/02/2026 10:00:00 PM y'), None, 0)
+case('moscow.log', lines('2026-01-01 10:00:00 MSK x', '2026-01-01 10:00:01 MSK y'), None, 0)
+case('git.log', lines('Sun Nov 29 02:34:52 2026 +0000 e0a5b6b3 one', 'Sun Nov 29 02:35:52 2026 +0000 e0a5b6b4 two'),
+     'event git (message = text)', 2, ('r.message = "*two"', 1), infer=('%z',))
+case('isolevel.log', lines('2026-11-20T10:00:00Z INFO main: starting', '2026-11-20T10:00:01Z WARN main: stopping'),
+     'event isolevel (level = text, message = text)', 2, ('r.level = "WARN"', 1))
+case('vhost.log', lines('example.com:80 203.0.113.8 - bob [20/Nov/2026:09:00:01 +0000] "GET / HTTP/1.1" 200 5',
+                        '10.0.0.1, 10.0.0.2 - - [20/Nov/2026:09:00:02 +0000] "GET / HTTP/1.1" 200 5',
+                        '::1 - - [20/Nov/2026:09:00:03 +0000] "GET / HTTP/1.1" 200 5'),
+     'event vhost (vhost = text, host = text', 3, ('r.vhost = "example.com:80" and r.user = "bob"', 1), ('r.host = "10.0.0.1, 10.0.0.2"', 1),
+     ('r.host = "::1"', 1))
+case('ragged-semicolon.csv', lines('id;name;note', '1;a;x', '2;b', '3;c', '4;d;y'), 'ragged_semicolon (id = i4, name = text, note = text)', 4)
+case('ragged-comma.csv', lines('id,name,tags|kind,note', '1,a,x|y,n', '2,b,x|z', '3,c,p|q'),
+     'ragged_comma (id = i4, name = text, tags_kind = text, note = text)', 3)
+case('german.csv', lines('2026-01-01;1,5;2,5;3,5', '2026-01-02;1,5;2,5;3,5'), 'event german (column2 = text, column3 = text, column4 = text)', 2)
+case('large.csv', lines('n', '9007199254740993', '1.5'), 'large (n = text)', 2, ('r.n = "9007199254740993"', 1))
+case('timeout.csv', lines('time,timeout_ms', '2026-01-01,100', '2026-01-02,200'), 'event timeout (timeout_ms = i4)', 2)
+case('unicode.log', lines('a=1 msg="c\\u00e9\\r"', 'a=2 msg="x"'), 'unicode (a = i4, msg = text)', 2, ('r.msg = "c\u00e9?"', 1))
+case('cutgap.csv', lines(*['n,m,t'] + ['%d,%d,x' % (i, i) for i in range(150)] + [',7,x']) + '8,9', 'cutgap (n = text, m = i4, t = text)', None)
+case('info.log', lines('INFO: a', 'INFO: b'), None, 0)
+case('wide.csv', b'\xff\xfea\x00,\x00', None, 0)
 case('pipe.txt', lines('a|b', '1|x', '3|y'), 'pipe (a = i4, b = text)', 2)
 case('tabs.tsv', lines('a\tb', '1\t5" disk', '3\t"x'), 'tabs (a = i4, b = text)', 2, ('r.b = "5\\" disk"', 1), ('r.b = "\\"x"', 1))
 case('seconds.csv', lines('ts,x', '1769853600,a', '1769853601.5,b'), 'event seconds (x = text)', 2)
@@ -98,7 +129,7 @@ case('dpkg.log', lines('2025-06-24 14:36:25 startup archives unpack', '2025-06-2
 case('access.log', lines('127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET /a.gif HTTP/1.0" 200 2326',
                          '::1 - frank [10/Oct/2000:13:55:37 -0700] "POST /x HTTP/1.1" 304 - "http://r/" "Mozilla/5.0 (\\"x\\")"',
                          '10.0.0.1 - - [10/Oct/2000:13:55:38 -0700] "\\x16\\x03" 400 0'),
-     'event access (host = text, ident = text, user = text, method = text, path = text, protocol = text, garbage = text, '
+     'event access (vhost = text, host = text, ident = text, user = text, method = text, path = text, protocol = text, garbage = text, '
      'status = i4, bytes = i8, referer = text, agent = text, more = text)', 3, ('r.bytes = 0', 2), ('r.status = 304', 1))
 case('syslog', lines('Jan  2 03:04:05 host sshd[17]: Accepted x', 'Jan 12 03:04:05 host kernel: y'),
      'event syslog (priority = text, host = text, program = text, pid = text, message = text)', 2)
@@ -114,7 +145,8 @@ case('apache.err', lines('[Wed Oct 11 14:32:52.123456 2000] [core:error] [pid 35
 case('git.tsv', lines('hash\tdate\tsubject', 'a1\t2026-01-01 10:00:00 +0100\t"quoted" begin', 'b2\t2026-01-01 10:00:01 +0100\tx'),
      'event git (hash = text, subject = text)', 2)
 case('tabs-quoted.txt', lines('a\tb', '1\t"x\ty"', '2\t"z"'), 'tabs_quoted (a = i4, b = text)', 2, ('r.b = "z"', 1))
-case('chronons.csv', lines('at,x', '5,1', '6,2'), 'event chronons (x = i4)', 2)
+case('chronons.csv', lines('at,x', '1769853600000000000,1', '-5,2'), 'chronons (at_ = i8, x = i4)', 2)
+case('bed.csv', lines('chrom,start,stop', 'a,100,200', 'b,150,300'), 'bed (chrom = text, start_ = i4, stop_ = i4)', 2)
 case('prose.txt', lines('Once upon a time.', 'There was', 'a file, of text, and commas.'), None, 0)
 case('binary.bin', b'\x00\x01\x02abc\n\x00', None, 0)
 case('packed.csv.gz', gzip.compress(b'time,n\n2026-01-01,1\n') + gzip.compress(b'2026-01-02,2\n'), 'event packed (n = i4)', 2)
@@ -189,7 +221,7 @@ def check(points, tquel, path, create, rows, conditions):
         loaded = run(tquel, ['--format', 'csv', '-c', 'create R from "-" range of r is R' + summary([c for c, _ in conditions])],
                      stdin=file)
     # By standard input the name does not say what it is.
-    says_more = re.search(r'\.(csv|tsv)$', name) and rows == 0 or name in ('one.csv', 'ragged.csv')
+    says_more = re.search(r'\.(csv|tsv)$', name) and rows == 0 or name in ('one.csv', 'ragged.csv', 'ragged-semicolon.csv', 'large.csv')
     points.point(says_more or (loaded.returncode == 0 and counts(loaded) == wanted_counts), name + ': create R from "-"',
                  loaded.stdout, loaded.stderr)
 

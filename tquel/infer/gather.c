@@ -13,8 +13,11 @@ enum { COLUMNS_MAX = 1000 /* domains of a relation */, EXAMPLE_BYTES = 40 };
 
 const char *const infer_likes[] = {"%Y-%m-%d %H:%M:%S",
                                    "%Y-%m-%d %H:%M:%S %z",
+                                   "%Y-%m-%dT%H:%M:%S %z",
                                    "%Y-%m-%d %H:%M",
                                    "%Y/%m/%d %H:%M:%S",
+                                   "%Y/%m/%d %H:%M:%S %z",
+                                   "%Y/%m/%d %H:%M",
                                    "%Y/%m/%d",
                                    "%d/%b/%Y:%H:%M:%S %z",
                                    "%d/%b/%Y:%H:%M:%S",
@@ -23,21 +26,30 @@ const char *const infer_likes[] = {"%Y-%m-%d %H:%M:%S",
                                    "%a %b %d %H:%M:%S %z %Y",
                                    "%a, %d %b %Y %H:%M:%S %z",
                                    "%d %b %Y %H:%M:%S",
+                                   "%d %b %Y %H:%M:%S %z",
                                    "%d %b %Y",
+                                   "%d-%b-%Y %H:%M:%S",
                                    "%d-%b-%Y",
                                    "%b %d, %Y",
                                    "%b %d %H:%M:%S",
+                                   "%b %d %H:%M:%S %z",
                                    "%m/%d/%Y %H:%M:%S",
+                                   "%m/%d/%Y %H:%M:%S %z",
                                    "%d/%m/%Y %H:%M:%S",
+                                   "%d/%m/%Y %H:%M:%S %z",
                                    "%m/%d/%Y %H:%M",
                                    "%d/%m/%Y %H:%M",
                                    "%m/%d/%Y",
                                    "%d/%m/%Y",
                                    "%m/%d/%Y %I:%M:%S %p",
                                    "%m/%d/%Y %I:%M %p",
+                                   "%d/%m/%Y %I:%M:%S %p",
+                                   "%d/%m/%Y %I:%M %p",
                                    "%d.%m.%Y %H:%M:%S",
+                                   "%d.%m.%Y %H:%M:%S %z",
                                    "%d.%m.%Y %H:%M",
                                    "%d.%m.%Y",
+                                   "%d.%m.%y",
                                    "%Y%m%dT%H%M%S%z",
                                    "%Y%m%dT%H%M%S",
                                    "%Y%m%d%H%M%S",
@@ -70,7 +82,8 @@ static void look_at_number(struct infer_column *column, const char *text, size_t
   column->fractions |= column->decimals && !integer;
   size_t digits = 0;
   for (size_t i = 0; i < length; i++) digits += text[i] >= '0' && text[i] <= '9';
-  column->long_digits |= digits > 17;
+  const int64_t exact = INT64_C(1) << 53; /* beyond it a double leaves some out */
+  column->long_digits |= digits > 17 || (integer && (whole > exact || whole < -exact));
   if (integer && whole < column->least) column->least = whole;
   if (integer && whole > column->most) column->most = whole;
   if (decimal < column->least_decimal) column->least_decimal = decimal;
@@ -103,12 +116,12 @@ static void look_at_date(const struct infer *infer, struct infer_column *column,
 static void look_at_likes(const struct infer *infer, struct infer_column *column, const char *text,
                           size_t length) {
   for (unsigned i = 0; infer_likes[i] != NULL; i++) {
-    if ((column->likes & 1U << i) == 0) continue;
+    if ((column->likes & UINT64_C(1) << i) == 0) continue;
     struct sn_stamps stamps;
     struct net_instant ignored;
     sn_stamps_init(&stamps, &infer->options->time);
     if (sn_stamp_read(&stamps, SN_TIME_LIKE, infer_likes[i], text, length, &ignored) != NULL)
-      column->likes &= ~(1U << i);
+      column->likes &= ~(UINT64_C(1) << i);
   }
 }
 
@@ -168,7 +181,7 @@ static struct infer_column *add_column(struct infer *infer, const char *name, si
                                   .dates = true,
                                   .zone_always = true,
                                   .zone_never = true,
-                                  .likes = (uint32_t)((UINT64_C(1) << likes) - 1),
+                                  .likes = (UINT64_C(1) << likes) - 1,
                                   .least = INT64_MAX,
                                   .most = INT64_MIN,
                                   .least_decimal = INFINITY,
@@ -273,11 +286,18 @@ static bool take_fields(struct infer *infer, const struct sn_sample_record *reco
   if (record->count > infer->order_count) return false;
   if (record->count < infer->order_count && infer->shorter++ == 0)
     infer->first_shorter_line = record->line;
-  for (size_t i = 0; i < infer->order_count; i++)
-    if (infer->order[i] < infer->count)
-      look_at(infer, &infer->columns[infer->order[i]],
-              i < record->count ? &record->members[i] : &lacking, scratch);
+  for (size_t i = 0; i < infer->order_count; i++) {
+    if (infer->order[i] >= infer->count) continue;
+    struct infer_column *column = &infer->columns[infer->order[i]];
+    look_at(infer, column, i < record->count ? &record->members[i] : &lacking, scratch);
+    column->lacking += i >= record->count;
+  }
   return true;
+}
+
+bool infer_has_gaps(const struct infer *infer, const struct infer_column *column) {
+  if (infer->form.ragged) return column->values < infer->records;
+  return column->values + column->lacking < infer->records + infer->shorter;
 }
 
 /* Whoever leaves out what is empty at the end does so often; one record that is shorter is rather one that was cut. */

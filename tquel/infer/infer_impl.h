@@ -9,7 +9,7 @@
 
 /* A form of times that is not ISO 8601, and none of numbers. */
 extern const char *const infer_likes[];
-enum { INFER_LIKES = 32 }; /* at most: a bit each */
+enum { INFER_LIKES = 64 }; /* at most: a bit each */
 
 enum infer_role {
   INFER_DOMAIN,
@@ -25,15 +25,15 @@ struct infer_column {
   uint32_t number;
   bool twice; /* another column has the name */
   /* What its values are, so far. */
-  size_t values, empties;
-  size_t last_record; /* that had it, from 1 */
+  size_t values, empties, lacking; /* lacking: of shorter records */
+  size_t last_record;              /* that had it, from 1 */
   bool integers, decimals, truths,
       texts; /* all: whole numbers, numbers, true or false; any: a string of JSON */
   bool leading_zero, fractions, long_digits, not_utf8;
   int64_t least, most;
   double least_decimal, most_decimal;
   bool dates, zone_always, zone_never; /* ISO 8601: all of them */
-  uint32_t likes;                      /* of the forms of times: those that all have */
+  uint64_t likes;                      /* of the forms of times: those that all have */
   const char *example;
   /* What it is taken for. */
   enum infer_role role;
@@ -83,6 +83,8 @@ enum base_status infer_form(struct infer *infer) BASE_MUST_USE;
 const char *infer_text_pattern(struct base_arena *arena, size_t i, bool level);
 /* gather.c: the columns, and what their values are. */
 enum base_status infer_gather(struct infer *infer) BASE_MUST_USE;
+/* Are there records, as the file is taken, in which the column has no value? */
+bool infer_has_gaps(const struct infer *infer, const struct infer_column *column);
 /* The first record of the Ith file: its header, or a record. */
 bool infer_is_header(struct infer *infer, size_t file, const struct sn_sample_record *record);
 /* roles.c: which are times, and of what kind the relation is. */

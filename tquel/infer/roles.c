@@ -3,6 +3,7 @@
  * A column is a time if all of its values are: dates, or numbers that are times of our days in some unit and whose column
  * is called like one. A start and a stop make a period, if none stops before it starts; so do a time and a length whose
  * unit its name says. Else the first time makes events. */
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -12,14 +13,12 @@
 
 #define YEAR_2000 946684800.0
 #define YEAR_2100 4102444800.0
+/* Less than so many ns since 1970 (March 1973) is rather something else. */
+#define NANOSECONDS_LEAST (INT64_C(100000000) * 1000000000)
 
 static const char *label(const struct infer *infer, const struct infer_column *column) {
   if (column->name != NULL) return base_arena_printf(infer->arena, "\"%s\"", column->name);
   return base_arena_printf(infer->arena, "column %u", column->number);
-}
-
-static bool has_gaps(const struct infer *infer, const struct infer_column *column) {
-  return column->values < infer->records;
 }
 
 /* --- times */
@@ -43,12 +42,44 @@ static bool is_epoch(const struct infer_column *column, unsigned hints) {
   return (hints & (INFER_HINT_TIME | INFER_HINT_START | INFER_HINT_STOP)) != 0;
 }
 
-static const char *first_like(const struct infer_column *column, unsigned hints) {
-  for (unsigned i = 0; infer_likes[i] != NULL; i++)
-    if (column->likes & 1U << i) {
-      bool digits = column->integers; /* 20260131: a number like others, but for its name */
-      return !digits || hints != 0 ? infer_likes[i] : NULL;
+static bool has_like(const struct infer_column *column, unsigned i) {
+  return column->values > 0 && (column->likes & UINT64_C(1) << i) != 0;
+}
+
+/* The form that is LIKE with day and month the other way round; NULL: it has none. */
+static const char *other_order(const char *like, unsigned *ret) {
+  const char *other = strncmp(like, "%m/%d", 5) == 0   ? "%d/%m"
+                      : strncmp(like, "%d/%m", 5) == 0 ? "%m/%d"
+                                                       : NULL;
+  for (unsigned i = 0; other != NULL && infer_likes[i] != NULL; i++)
+    if (strncmp(infer_likes[i], other, 5) == 0 && strcmp(infer_likes[i] + 5, like + 5) == 0) {
+      *ret = i;
+      return infer_likes[i];
     }
+  return NULL;
+}
+
+/* Does any column of the file have day and month in that order, and cannot have them in the other? */
+static bool is_settled(const struct infer *infer, const char *order) {
+  for (size_t c = 0; c < infer->count; c++)
+    for (unsigned i = 0, other; infer_likes[i] != NULL; i++)
+      if (has_like(&infer->columns[c], i) && strncmp(infer_likes[i], order, 5) == 0 &&
+          other_order(infer_likes[i], &other) != NULL && !has_like(&infer->columns[c], other))
+        return true;
+  return false;
+}
+
+static const char *first_like(const struct infer *infer, const struct infer_column *column,
+                              unsigned hints) {
+  for (unsigned i = 0, other; infer_likes[i] != NULL; i++) {
+    if (!has_like(column, i)) continue;
+    bool digits = column->integers; /* 20260131: a number like others, but for its name */
+    if (digits && hints == 0) return NULL;
+    const char *turned = other_order(infer_likes[i], &other);
+    bool turn = turned != NULL && has_like(column, other) && is_settled(infer, "%d/%m") &&
+                !is_settled(infer, "%m/%d");
+    return turn ? turned : infer_likes[i];
+  }
   return NULL;
 }
 
@@ -76,11 +107,12 @@ static void find_time(const struct infer *infer, struct infer_column *column) {
     column->form = unit_of(column);
     return;
   }
-  if (column->integers && !column->leading_zero && is_own_name(column->name)) {
-    column->is_time = true; /* chronons, as in the relation's own files */
+  column->like = first_like(infer, column, hints);
+  bool chronons = column->integers && !column->leading_zero && column->least >= NANOSECONDS_LEAST;
+  if (column->like == NULL && chronons && is_own_name(column->name)) {
+    column->is_time = true; /* as in the relation's own files */
     return;
   }
-  column->like = first_like(column, hints);
   if (infer->log != NULL && column->name != NULL && strcmp(column->name, infer->log->time) == 0 &&
       infer->log->like != NULL)
     column->like = infer->log->like;
@@ -115,18 +147,34 @@ static const char *form_text(const struct infer *infer, const struct infer_colum
 }
 
 /* Do day and month leave a doubt? */
-static const char *other_like(const struct infer_column *column) {
+static const char *other_like(const struct infer *infer, const struct infer_column *column) {
+  unsigned other;
   if (column->form != SN_TIME_LIKE || strncmp(column->like, "%m/%d", 5) != 0) return NULL;
-  for (unsigned i = 0; infer_likes[i] != NULL; i++)
-    if ((column->likes & 1U << i) && strncmp(infer_likes[i], "%d/%m", 5) == 0)
-      return infer_likes[i];
-  return NULL;
+  const char *turned = other_order(column->like, &other);
+  return turned != NULL && has_like(column, other) && !is_settled(infer, "%m/%d") ? turned : NULL;
+}
+
+/* A date in one column and a time of day in another one are not put together. */
+static void note_times_of_day(struct infer *infer, const struct infer_column *time) {
+  bool date = (time->form == SN_TIME_OWN && time->dates) || time->form == SN_TIME_LIKE;
+  if (!date || time->example == NULL || strchr(time->example, ':') != NULL) return;
+  for (size_t i = 0; i < infer->count; i++) {
+    const struct infer_column *column = &infer->columns[i];
+    const char *at = column->example;
+    if (column == time || at == NULL || !isdigit((unsigned char)*at)) continue;
+    at += isdigit((unsigned char)at[1]) ? 2 : 1;
+    if (*at != ':' || !isdigit((unsigned char)at[1]) || !isdigit((unsigned char)at[2])) continue;
+    infer_note(infer,
+               "%s is a time of day, which is not in the time: all is at the beginning of its day",
+               label(infer, column));
+  }
 }
 
 static void note_time(struct infer *infer, const struct infer_column *column, const char *what) {
-  const char *other = other_like(column);
+  const char *other = other_like(infer, column);
   infer_note(infer, "%s is %s, %s (such as %s)", what, label(infer, column),
              form_text(infer, column), column->example);
+  note_times_of_day(infer, column);
   if (other != NULL)
     infer_note(infer, "month and day of %s cannot be told apart: it may be %s",
                label(infer, column), other);
@@ -155,7 +203,7 @@ static bool take_own(struct infer *infer, const char *const *names, enum tql_inf
   for (size_t i = 0; names[i] != NULL; i++) column_called(infer, names[i])->role = INFER_OWN;
   infer->kind = kind;
   struct infer_column *definite = column_called(infer, "definite");
-  if (definite != NULL && definite->truths && !has_gaps(infer, definite))
+  if (definite != NULL && definite->truths && !infer_has_gaps(infer, definite))
     definite->role = INFER_OWN;
   infer_note(infer, "the columns of time are those that copy writes");
   return true;
@@ -177,10 +225,19 @@ static struct infer_column *find_hinted(struct infer *infer, unsigned hint, bool
     struct infer_column *column = &infer->columns[i];
     enum sn_time_form unit;
     if (column->is_time && (infer_hints(column->name, &unit) & hint) &&
-        (gaps || !has_gaps(infer, column)))
+        (gaps || !infer_has_gaps(infer, column)))
       return column;
   }
   return NULL;
+}
+
+/* How long something may last, or how old it is: that is no period of the record. */
+static bool is_bound(const char *name) {
+  static const char *const words[] = {"timeout", "uptime", "limit", "interval", "deadline",
+                                      "ttl",     "age",    "every", "retry",    "max"};
+  for (size_t i = 0; name != NULL && i < sizeof words / sizeof words[0]; i++)
+    if (strcasestr(name, words[i]) != NULL) return true;
+  return false;
 }
 
 /* A column of numbers that says how long; *RET: some column does, but not in which unit. */
@@ -192,9 +249,9 @@ static struct infer_column *find_length(struct infer *infer, struct infer_column
     struct infer_column *column = &infer->columns[i];
     enum sn_time_form unit;
     unsigned hints = infer_hints(column->name, &unit);
-    bool number = column->decimals && column->values > 0 && !has_gaps(infer, column) &&
+    bool number = column->decimals && column->values > 0 && !infer_has_gaps(infer, column) &&
                   column->least_decimal >= 0 && !column->is_time && !column->leading_zero &&
-                  !column->texts;
+                  !column->texts && !is_bound(column->name);
     if (!number) continue;
     if (hints & INFER_HINT_LENGTH) {
       if (unit == SN_TIME_OWN) {
@@ -306,7 +363,7 @@ static enum base_status try_start_and_stop(struct infer *infer, bool *ret_is) {
     for (size_t i = 0; i < infer->count && start == NULL; i++) {
       enum sn_time_form unit;
       struct infer_column *column = &infer->columns[i];
-      if (column != stop && column->is_time && !has_gaps(infer, column) &&
+      if (column != stop && column->is_time && !infer_has_gaps(infer, column) &&
           (infer_hints(column->name, &unit) & INFER_HINT_BEST))
         start = column;
     }
@@ -328,7 +385,7 @@ static enum base_status try_start_and_stop(struct infer *infer, bool *ret_is) {
   infer->empty = pair.empty;
   note_time(infer, start, "the start");
   note_time(infer, stop, "the stop");
-  if (has_gaps(infer, stop))
+  if (infer_has_gaps(infer, stop))
     infer_note(infer, "where %s is empty, the period goes on", label(infer, stop));
   return BASE_OK;
 }
@@ -338,7 +395,7 @@ static struct infer_column *best_time(struct infer *infer) {
   for (size_t i = 0; i < infer->count; i++) {
     struct infer_column *column = &infer->columns[i];
     enum sn_time_form unit;
-    if (!column->is_time || has_gaps(infer, column)) continue;
+    if (!column->is_time || infer_has_gaps(infer, column)) continue;
     if (infer_hints(column->name, &unit) & INFER_HINT_BEST) return column;
     if (first == NULL) first = column;
   }
@@ -368,6 +425,19 @@ static bool try_length(struct infer *infer) {
 
 /* --- all */
 
+/* It is called like a time, and its values look like some. */
+static void note_no_time(struct infer *infer, const struct infer_column *column) {
+  enum sn_time_form unit;
+  unsigned hints = infer_hints(column->name, &unit);
+  unsigned times = INFER_HINT_BEST | INFER_HINT_START | INFER_HINT_STOP;
+  bool digits = column->example != NULL && isdigit((unsigned char)*column->example);
+  if (column->is_time || (hints & times) == 0 || !digits) return;
+  if (infer->options->time.timeline != NET_TIMELINE_REAL) return;
+  infer_note(infer,
+             "%s is no time: its values are not all of one form, or of our days (such as %s)",
+             label(infer, column), column->example);
+}
+
 static enum base_status wants(struct infer *infer, const char *what) {
   return infer_fail(infer, infer->options->paths[0],
                     "without the kind, what there is decides; tquel infer FILE says what that is",
@@ -377,6 +447,7 @@ static enum base_status wants(struct infer *infer, const char *what) {
 enum base_status infer_roles(struct infer *infer) {
   enum tql_infer_kind kind = infer->options->kind;
   for (size_t i = 0; i < infer->count; i++) find_time(infer, &infer->columns[i]);
+  for (size_t i = 0; i < infer->count; i++) note_no_time(infer, &infer->columns[i]);
   infer->kind = TQL_INFER_SNAPSHOT;
   if (is_own(infer)) return BASE_OK;
   bool period = false;

@@ -2,6 +2,7 @@
  * is there equally often in each line. */
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "sensors/feed/lines.h"
 #include "tquel/infer/infer_impl.h"
@@ -71,11 +72,39 @@ static size_t count_lines(const struct head *head,
   return good;
 }
 
+/* What belongs to the time, or is how grave it is, where a log that is known has something else: it is another one then. */
+static bool is_stray(const struct sn_member *member) {
+  static const char *const levels[] = {"trace", "debug",    "info",  "notice", "warn",
+                                       "error", "critical", "fatal", "severe", "warning"};
+  const char *text = member->text;
+  size_t length = member->length;
+  if (length == 0) return false;
+  bool year = length == 4 && (memcmp(text, "19", 2) == 0 || memcmp(text, "20", 2) == 0);
+  bool offset = length > 1 && (*text == '+' || *text == '-') && isdigit((unsigned char)text[1]);
+  bool capitals = length >= 2 && length <= 5, letters = true;
+  for (size_t i = 0; i < length; i++) {
+    capitals &= isupper((unsigned char)text[i]) != 0;
+    letters &= isalnum((unsigned char)text[i]) != 0;
+  }
+  if (member->key_length == strlen("level") && memcmp(member->key, "level", 5) == 0)
+    return !letters;
+  for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
+    if (length == strlen(levels[i]) && strncasecmp(text, levels[i], length) == 0) return true;
+  return year || offset || capitals;
+}
+
 static bool reads_by_pattern(void *context, const char *line, size_t length) {
   const struct sn_member *members;
   size_t count;
   const char *problem;
-  return sn_lines_read(context, line, length, &members, &count, &problem);
+  if (!sn_lines_read(context, line, length, &members, &count, &problem)) return false;
+  for (size_t i = 0; i < count; i++) {
+    bool host = members[i].key_length == strlen("host") && memcmp(members[i].key, "host", 4) == 0;
+    bool level =
+        members[i].key_length == strlen("level") && memcmp(members[i].key, "level", 5) == 0;
+    if ((host || level) && is_stray(&members[i])) return false;
+  }
+  return true;
 }
 
 /* A few lines may be of somebody else: nine in ten are enough. */
@@ -166,9 +195,21 @@ static bool is_key_line(void *context, const char *line, size_t length) {
   return colon + 1 == line + length || colon[1] == ' ' || colon[1] == '\t';
 }
 
+/* The key is that of the line before: a log rather, INFO: one, INFO: two. */
+static bool is_same_key(const struct head *head) {
+  const char *at = head->text, *first, *second;
+  size_t length, other;
+  if (!next_line(head, &at, &first, &length) || !next_line(head, &at, &second, &other))
+    return false;
+  const char *colon = memchr(first, ':', length);
+  size_t key = colon != NULL ? (size_t)(colon - first) + 1 : length;
+  bool next = second <= first + length + 2; /* no empty line between them */
+  return next && other >= key && memcmp(first, second, key) == 0;
+}
+
 static bool is_stanzas(const struct head *head) {
   size_t count, good = count_lines(head, is_key_line, NULL, &count);
-  return count >= 2 && good == count;
+  return count >= 2 && good == count && !is_same_key(head);
 }
 
 /* --- fields */
@@ -214,6 +255,33 @@ static const char *how_separated(struct infer *infer) {
              : base_arena_printf(infer->arena, "csv \"%c\"", infer->form.separator);
 }
 
+/* How many fields the first line has by SEPARATOR, quotation aside. */
+static size_t header_fields(const struct head *head, char separator) {
+  const char *at = head->text, *line;
+  size_t length, fields = 1;
+  bool quoted = false;
+  if (!next_line(head, &at, &line, &length)) return 0;
+  for (size_t i = 0; i < length; i++) {
+    if (line[i] == '"') quoted = !quoted;
+    fields += !quoted && line[i] == separator;
+  }
+  return fields;
+}
+
+/* A file of fields by its name: where no separator is there equally often in all records, or another one is more often in the
+ * first line, that is the separator, and the records are ragged, or none. */
+static void find_by_header(struct infer *infer, const struct head *head, size_t most) {
+  static const char separators[] = ",;\t|";
+  for (const char *at = separators; *at != '\0'; at++) {
+    size_t fields = header_fields(head, *at);
+    if (fields <= most) continue;
+    most = fields;
+    infer->form = (struct sn_form){.headless = infer->form.headless};
+    infer->form.format = *at == '\t' && !has_quoted(head) ? SN_TSV : SN_CSV;
+    if (infer->form.format == SN_CSV && *at != ',') infer->form.separator = *at;
+  }
+}
+
 static enum base_status find_separator(struct infer *infer, const struct head *head, bool needed) {
   static const char separators[] = ",\t;|";
   size_t most = 1;
@@ -227,10 +295,13 @@ static enum base_status find_separator(struct infer *infer, const struct head *h
       form.separator = 0;
       fields = fields_of(infer, &form, &status);
     }
-    if (fields <= most) continue;
+    /* A comma may be that of decimals, or of texts. */
+    bool rather = fields == most && most > 1 && infer->form.separator == 0 && *at != '|';
+    if (fields <= most && !rather) continue;
     most = fields;
     infer->form = form;
   }
+  if (status == BASE_OK && !needed) find_by_header(infer, head, most);
   if (status == BASE_OK && most == 1 && needed && infer->form.format == SN_GUESS)
     return infer_fail(
         infer, infer->options->paths[0],
@@ -244,8 +315,34 @@ static enum base_status find_separator(struct infer *infer, const struct head *h
 
 /* --- all */
 
-static bool is_binary(const struct head *head) {
-  return memchr(head->text, '\0', head->length < 4096 ? head->length : 4096) != NULL;
+/* What it is instead of a text, and what to do; NULL: it is one. */
+static const char *is_binary(const struct head *head, const char **ret_hint) {
+  static const struct {
+    const char *first;
+    size_t length;
+    const char *what, *hint;
+  } kinds[] = {
+      {"\xFF\xFE", 2, "it is UTF-16", "iconv -f UTF-16 -t UTF-8 FILE >TEXT"},
+      {"\xFE\xFF", 2, "it is UTF-16", "iconv -f UTF-16 -t UTF-8 FILE >TEXT"},
+      {"PK\3\4", 4, "it is a zip archive, or a file of an office program",
+       "unpack it first, or save it as CSV"},
+      {"SQLite format 3", 15, "it is a database of SQLite", "open it with tquel FILE"},
+      {"PAR1", 4, "it is Parquet, which is not read", "write it as CSV or NDJSON first"},
+      {"ARROW1", 6, "it is Arrow, which is not read", "write it as CSV or NDJSON first"},
+  };
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    if (head->length < kinds[i].length) continue;
+    if (memcmp(head->text, kinds[i].first, kinds[i].length) != 0) continue;
+    *ret_hint = kinds[i].hint;
+    return kinds[i].what;
+  }
+  bool archive = head->length > 262 && memcmp(head->text + 257, "ustar", 5) == 0;
+  *ret_hint =
+      archive ? "take the files out of it first" : "a database of SQLite is opened with tquel FILE";
+  if (archive) return "it is a tar archive";
+  return memchr(head->text, '\0', head->length < 4096 ? head->length : 4096) != NULL
+             ? "it is no text"
+             : NULL;
 }
 
 static void cut_to_lines(struct head *head, size_t wanted) {
@@ -279,9 +376,8 @@ static void take_log(struct infer *infer, const struct sn_log *log) {
 static enum base_status form_of(struct infer *infer, const struct head *head) {
   enum sn_format by_name = sn_format_by_suffix(infer->options->paths[0]), json = json_form(head);
   bool separated = by_name == SN_CSV || by_name == SN_TSV;
-  if (is_binary(head))
-    return infer_fail(infer, infer->options->paths[0],
-                      "a database of SQLite is opened with tquel FILE", "it is no text");
+  const char *hint, *binary = is_binary(head, &hint);
+  if (binary != NULL) return infer_fail(infer, infer->options->paths[0], hint, binary);
   if (json != SN_GUESS) {
     infer->form.format = json;
   } else if (!separated) {

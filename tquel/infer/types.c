@@ -28,7 +28,7 @@ static bool is_size_of_nothing(const struct infer *infer, const struct infer_col
 }
 
 static void find_type(struct infer *infer, struct infer_column *column) {
-  bool gaps = column->values < infer->records;
+  bool gaps = infer_has_gaps(infer, column);
   column->type = "text";
   if (column->not_utf8)
     infer_note(infer, "%s has bytes that are not UTF-8: such records are refused",
