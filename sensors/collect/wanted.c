@@ -93,15 +93,15 @@ static int write_page(const struct sn_monitor *monitor, const char *path,
 static void put_page(struct sn_monitor *monitor, const struct base_buffer *rows) {
   struct sn_page *page = &monitor->page;
   char *path = path_of(monitor, SN_WANTED_NAME), *first = path_of(monitor, FIRST_NAME);
-  close_page(page);
   int file = rows->length > 0 ? write_page(monitor, first, rows) : -1;
-  if (file >= 0 && rename(first, path) == 0) {
-    page->file = file;
-  } else {
+  if (file < 0 || rename(first, path) != 0) {
     if (file >= 0) close(file);
+    file = -1;
     unlink(first);
     unlink(path);
   }
+  close_page(page); /* its lock holds until there is another one in its place */
+  page->file = file;
   free(path);
   free(first);
 }
