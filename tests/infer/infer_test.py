@@ -92,6 +92,7 @@ case('large.csv', lines('n', '9007199254740993', '1.5'), 'large (n = text)', 2, 
 case('timeout.csv', lines('time,timeout_ms', '2026-01-01,100', '2026-01-02,200'), 'event timeout (timeout_ms = i4)', 2)
 case('unicode.log', lines('a=1 msg="c\\u00e9\\r"', 'a=2 msg="x"'), 'unicode (a = i4, msg = text)', 2, ('r.msg = "c\u00e9?"', 1))
 case('cutgap.csv', lines(*['n,m,t'] + ['%d,%d,x' % (i, i) for i in range(150)] + [',7,x']) + '8,9', 'cutgap (n = text, m = i4, t = text)', None)
+case('latin1.csv', 'id,gr\u00f6\u00dfe\n1,2\n3,4\n'.encode('latin-1'), 'latin1 (id = i4, column2 = i4)', 2, ('r.column2 = 4', 1))
 case('info.log', lines('INFO: a', 'INFO: b'), None, 0)
 case('wide.csv', b'\xff\xfea\x00,\x00', None, 0)
 case('pipe.txt', lines('a|b', '1|x', '3|y'), 'pipe (a = i4, b = text)', 2)

@@ -242,7 +242,9 @@ static void take_header(struct infer *infer, const struct sn_sample_record *reco
     const char *text = record->members[i].text;
     size_t length = record->members[i].length;
     sn_trim(&text, &length);
-    add_column(infer, named && length > 0 ? text : NULL, length)->number = (uint32_t)i + 1;
+    bool sayable =
+        named && length > 0 && is_utf8(text, length); /* else it is known by its number */
+    add_column(infer, sayable ? text : NULL, length)->number = (uint32_t)i + 1;
   }
   infer->form.headless = !named;
   mark_twice(infer);
@@ -321,8 +323,11 @@ static bool take_members(struct infer *infer, const struct sn_sample_record *rec
                          struct base_buffer *scratch) {
   for (size_t i = 0; i < record->count; i++) {
     const struct sn_member *member = &record->members[i];
-    if (memchr(member->key, '\0', member->key_length) != NULL) continue; /* nobody can say it */
     struct infer_column *column = find_column(infer, member->key, member->key_length, i);
+    bool sayable = column != NULL || (memchr(member->key, '\0', member->key_length) == NULL &&
+                                      is_utf8(member->key, member->key_length));
+    infer->unsayable += !sayable;
+    if (!sayable) continue;
     if (column == NULL && infer->count > COLUMNS_MAX) return false;
     if (column == NULL) column = add_column(infer, member->key, member->key_length);
     if (column->last_record == infer->records + 1) return false; /* twice */

@@ -12,6 +12,10 @@ static void note_what_it_is(struct infer *infer) {
              strcmp(shown, "-") == 0 ? "standard input" : shown, infer->format,
              infer->form.headless ? " without header" : "", infer->form.ragged ? " ragged" : "",
              infer->count, infer->all ? "all" : "the first", infer->records + infer->bad);
+  if (infer->unsayable > 0)
+    infer_note(infer,
+               "%zu values are left out, as their keys are not UTF-8 or have a zero byte in them",
+               infer->unsayable);
   if (infer->form.ragged && infer->shorter > 0)
     infer_note(
         infer,

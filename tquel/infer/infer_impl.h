@@ -57,7 +57,8 @@ struct infer {
   size_t *order;
   size_t order_count, order_capacity;
   size_t records, bad;
-  size_t shorter; /* records with fewer fields than the first line */
+  size_t unsayable; /* values whose key no statement can say */
+  size_t shorter;   /* records with fewer fields than the first line */
   int64_t first_shorter_line;
   bool all;
   const char *first_problem;
