@@ -50,10 +50,13 @@ static char *directory_of(const char *path) {
 /* ---- where is it ---- */
 
 static enum base_status refuse_directory(const char *directory, struct base_diag_sink *diags) {
-  if (errno == EACCES)
+  int error = errno;
+  if (error == EACCES)
     base_report_hint(diags, MSG_DATABASE_PERMISSION, NULL, NULL,
                      "change the permissions, or choose another place",
                      "no permission to enter the directory %s", directory);
+  else if (error != ENOENT && error != ENOTDIR) /* memory that is short says nothing of the directory */
+    base_report(diags, MSG_DATABASE_IO, NULL, NULL, "%s: %s", directory, strerror(error));
   else
     base_report_hint(diags, MSG_DATABASE_DIRECTORY, NULL, NULL,
                      "correct the path, or create the directory first", "there is no directory %s",

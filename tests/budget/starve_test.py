@@ -126,12 +126,20 @@ def starve_server(world):
             check('TQ-0514' in world.log() or 'TQ-0' in world.log(), world.log())
             return False
 
-    check(serve(f'count:{count_file}'), 'a server')
+    def allocations_of(*statements):
+        check(serve(f'count:{count_file}'), 'a server')
+        for text in statements:
+            world.run('--connect', world.socket, '-c', text)
+        equal(world.stop(), 0)
+        return int(count_file.read_text())
+
+    # From the beginning of a connection to its end, each.
+    for place in range(allocations_of() - 40, allocations_of('') + 10):
+        if serve(f'fail:{place}:1'):
+            world.run('--connect', world.socket, '-c', '')
+            equal((world.shell('print P').code, world.stop()), (2, 0), f'fail:{place}:1: {world.log()}')
     before = None
-    for text in asked:
-        world.run('--connect', world.socket, '-c', text)
-    equal(world.stop(), 0)
-    count = int(count_file.read_text())
+    count = allocations_of(*asked)
     for way in ('fail:{}:1', 'fail:{}:2', 'limit:{}'):
         for place in places(count, way):
             starve = way.format(place)

@@ -4,9 +4,11 @@
  * others find a place. Sources are pinged when they are silent and are given up when they
  * do not answer: a collector that hangs would hold checkpoints up. Shells are not: one that was stopped
  * may go on tomorrow, and what it costs is bounded. */
+#include <errno.h>
 #include <netdb.h>
 #include <poll.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -142,14 +144,29 @@ static bool is_owner_id(int64_t uid) {
   return uid == 0 || uid == (int64_t)geteuid();
 }
 
+/* The name of an account of this machine, owned by the caller; NULL where none can be read. The file first: getpwuid of
+ * glibc 2.36 ends the process if memory is short when it is used first (nss_database.c takes what it has allocated for
+ * there), and a server has to live through that. It is asked for accounts that are elsewhere (LDAP, systemd). */
+static char *account_name(uid_t uid) {
+  FILE *file = fopen("/etc/passwd", "re");
+  char *name = NULL;
+  errno = file ? 0 : errno;
+  for (const struct passwd *entry; file && !name && (entry = fgetpwent(file)) != NULL;)
+    if (entry->pw_uid == uid) name = base_xstrdup(entry->pw_name);
+  bool is_short = errno == ENOMEM;
+  if (file) fclose(file);
+  const struct passwd *entry = name || is_short ? NULL : getpwuid(uid);
+  return entry ? base_xstrdup(entry->pw_name) : name;
+}
+
 /* Who it is: of a unix socket as the kernel says, else as the certificate says. */
 static char *user_name(const struct server_peer *peer, const struct sn_message_hello *hello) {
   const char *certificate = sn_connection_certificate(peer->connection);
   if (sn_connection_is_local(peer->connection)) {
     uid_t uid = (uid_t)sn_connection_uid(peer->connection);
-    const struct passwd *entry = getpwuid(uid);
+    char *account = account_name(uid);
     struct base_buffer number = BASE_BUFFER_EMPTY;
-    if (entry) return base_xstrdup(entry->pw_name);
+    if (account) return account;
     base_buffer_printf(&number, "%u", (unsigned)uid);
     return number.data;
   }
@@ -164,9 +181,11 @@ static char *user_name(const struct server_peer *peer, const struct sn_message_h
 static bool is_owner(const struct server_peer *peer, const char *user) {
   if (sn_connection_is_local(peer->connection))
     return is_owner_id(sn_connection_uid(peer->connection));
-  const struct passwd *entry = getpwuid(geteuid());
-  return (!*user && !sn_connection_certificate(peer->connection)) ||
-         (entry && strcmp(entry->pw_name, user) == 0);
+  if (!*user && !sn_connection_certificate(peer->connection)) return true;
+  char *own = account_name(geteuid());
+  bool is_own = own && strcmp(own, user) == 0;
+  free(own);
+  return is_own;
 }
 
 /* Has his user as many connections as he may, beside this one? */
