@@ -55,7 +55,8 @@ static enum base_status refuse_directory(const char *directory, struct base_diag
     base_report_hint(diags, MSG_DATABASE_PERMISSION, NULL, NULL,
                      "change the permissions, or choose another place",
                      "no permission to enter the directory %s", directory);
-  else if (error != ENOENT && error != ENOTDIR) /* memory that is short says nothing of the directory */
+  else if (error != ENOENT &&
+           error != ENOTDIR) /* memory that is short says nothing of the directory */
     base_report(diags, MSG_DATABASE_IO, NULL, NULL, "%s: %s", directory, strerror(error));
   else
     base_report_hint(diags, MSG_DATABASE_DIRECTORY, NULL, NULL,

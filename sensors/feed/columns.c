@@ -108,7 +108,7 @@ static int find_mapped(const struct sn_columns *columns, const char *name, size_
     if (i >= columns->count) continue;
     const struct sn_column *column = &columns->items[i];
     if (column->follows || column->number != 0) continue;
-    if (strncmp(column->name, name, length) == 0 && column->name[length] == 0) return (int)i;
+    if (sn_equal(name, length, column->name)) return (int)i;
     if (loosely < 0 && sn_equal_ignoring_case(name, length, column->name)) loosely = (int)i;
   }
   return loosely;

@@ -147,6 +147,10 @@ bool sn_equal_ignoring_case(const char *text, size_t length, const char *word) {
   return *word == 0;
 }
 
+bool sn_equal(const char *text, size_t length, const char *word) {
+  return strlen(word) == length && memcmp(text, word, length) == 0;
+}
+
 bool sn_read_bool(const char *text, size_t length, bool *ret) {
   bool is_true = sn_equal_ignoring_case(text, length, "true") || (length == 1 && *text == '1');
   bool is_false = sn_equal_ignoring_case(text, length, "false") || (length == 1 && *text == '0');

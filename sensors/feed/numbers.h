@@ -22,6 +22,7 @@ enum sn_number sn_read_double(const char *text, size_t length, double *ret);
 /* true, false (any case), 1, 0. */
 bool sn_read_bool(const char *text, size_t length, bool *ret);
 bool sn_equal_ignoring_case(const char *text, size_t length, const char *word);
+bool sn_equal(const char *text, size_t length, const char *word);
 /* Without blanks at both ends. */
 void sn_trim(const char **text, size_t *length);
 

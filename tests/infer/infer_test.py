@@ -55,6 +55,8 @@ case('python.log', lines('2026-11-28 10:00:00,123 INFO Server started, port 80',
      ('r.level = "WARNING"', 1), ('r.message = "no level"', 1), ('r.level = ""', 1))
 case('postgres.log', lines('2026-11-28 10:00:00.123 UTC [123] LOG:  is ready', '2026-11-28 10:00:01.123 UTC [124] app@db ERROR:  deadlock'),
      'event postgres (message = text)', 2, ('r.message = "*is ready"', 1))
+case('traces.log', lines('2026-11-28 10:00:00,123 INFO Server started', '2026-11-28 10:00:00,223 ERROR failed', 'Traceback (most recent call last):',
+                         'ValueError: x', '2026-11-28 10:00:01,323 INFO on'), 'event traces (level = text, message = text)', None)
 case('abbreviated.log', lines('2026-11-28 10:00:00.123 CET [123] LOG:  is ready', '2026-11-28 10:00:01.123 CET [124] app@db ERROR:  x'), None, 0)
 case('redis.log', lines('1234:M 28 Nov 2026 10:00:00.123 * Ready', '1234:M 28 Nov 2026 10:00:01.123 # Warning'),
      'event redis (origin = text, message = text)', 2, ('r.origin = "1234:M"', 2))
@@ -231,7 +233,7 @@ def hostile(points, tquel, folder):
     """Whatever the bytes, an answer: statements that load what is there, or an error with a number."""
     random.seed(7)
     pieces = [b'a,b\n', b'"', b'\n', b'{"a":', b'1', b'}', b'[', b']', b'\x00', b'\xff\xfe', b'2026-01-01', b'=', b' ', b'\r\n', b',', b';',
-              b'\t', b'x' * 100, b'{"a":{"b":{"c":[1,"]"]}}}\n', b'k=v k2="v\\"\n', b'Key: v\n\n', b'1769853600', b'\x1f\x8b\x08\x00']
+              b'\t', b'x' * 100, b'{"a":{"b":{"c":[1,"]"]}}}\n', b'k=v k2="v\\"\n', b'Key: v\n\n', b'a\x00b,', b'1769853600', b'\x1f\x8b\x08\x00']
     good = True
     for i in range(60):
         path = os.path.join(folder, 'h%d%s' % (i, random.choice(['', '.csv', '.json', '.log', '.tsv', '.ndjson'])))
@@ -273,6 +275,22 @@ def several(points, tquel, folder):
     points.point(none.returncode == 3 and b'TQ-0701' in none.stderr, 'no file has such a name', none.stderr)
 
 
+def said(points, tquel, folder):
+    """What a statement says of the form of a file leaves what it does not say to be found."""
+    def load(name, text, *words):
+        path = os.path.join(folder, name)
+        with open(path, 'w') as file:
+            file.write(text)
+        return run(tquel, ['--format', 'csv', '-c', 'create R from "%s" %s' % (path, ' '.join(words)) +
+                           ' range of r is R retrieve summary (n = count(r), c = max(r.column2))'])
+    loaded = load('said.csv', 'a;b;c\nd;e;f\n', 'without header')
+    points.point(b'2,e' in loaded.stdout, 'without header: semicolons', loaded.stdout, loaded.stderr)
+    loaded = load('said.txt', 'a\tb\tc\nd\te\n', 'without header', 'ragged')
+    points.point(b'2,e' in loaded.stdout, 'without header, ragged, by tabs, and not named for it', loaded.stdout, loaded.stderr)
+    loaded = load('traces2.log', '2026-11-28 10:00:00 ERROR failed\nTraceback:\n2026-11-28 10:00:01 INFO on\n', 'skipping errors')
+    points.point(b'level' in loaded.stderr and b'TQ-0201' not in loaded.stderr, 'a log with traces', loaded.stdout, loaded.stderr)
+
+
 def nothing_half_done(points, tquel, folder):
     """What fails leaves no relation behind."""
     path, database = os.path.join(folder, 'ragged.csv'), os.path.join(folder, 'd.db')
@@ -303,6 +321,7 @@ def main():
             hostile(points, tquel, folder)
             late_surprise(points, tquel, folder)
             several(points, tquel, folder)
+            said(points, tquel, folder)
             nothing_half_done(points, tquel, folder)
     print('1..%d' % points.count)
     sys.exit(points.failed > 0)

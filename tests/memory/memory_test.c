@@ -370,7 +370,8 @@ static long peak_of(const struct shape *shape, uint64_t tuples) {
     struct machine *machine = machine_new(shape, LIVE, 1024);
     machine_run(machine, tuples);
     long peak = (long)(mallinfo2().arena / 1024);
-    _exit(machine_results(machine) > 0 && write(channel[1], &peak, sizeof peak) == sizeof peak ? 0 : 1);
+    _exit(machine_results(machine) > 0 && write(channel[1], &peak, sizeof peak) == sizeof peak ? 0
+                                                                                               : 1);
   }
   close(channel[1]);
   int status;

@@ -195,8 +195,7 @@ static struct infer_column *find_column(struct infer *infer, const char *name, s
   for (size_t step = 0; step <= infer->count; step++) {
     size_t i = step == 0 ? likely : step - 1;
     if (i >= infer->count) continue;
-    const char *own = infer->columns[i].name;
-    if (strncmp(own, name, length) == 0 && own[length] == '\0') return &infer->columns[i];
+    if (sn_equal(name, length, infer->columns[i].name)) return &infer->columns[i];
   }
   return NULL;
 }

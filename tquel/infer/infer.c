@@ -8,8 +8,10 @@
 
 static void note_what_it_is(struct infer *infer) {
   const char *shown = infer->options->shown;
+  bool by_pattern = infer->form.format == SN_LINES && infer->log == NULL;
   infer_note(infer, "%s: %s%s%s, %zu columns; %s %zu records were looked at",
-             strcmp(shown, "-") == 0 ? "standard input" : shown, infer->format,
+             strcmp(shown, "-") == 0 ? "standard input" : shown,
+             by_pattern ? "lines by a pattern" : infer->format,
              infer->form.headless ? " without header" : "", infer->form.ragged ? " ragged" : "",
              infer->count, infer->all ? "all" : "the first", infer->records + infer->bad);
   if (infer->unsayable > 0)

@@ -9,6 +9,7 @@
 
 #include "engine/base/env.h"
 #include "sensors/feed/stamp.h"
+#include "sensors/feed/numbers.h"
 #include "tquel/infer/infer_impl.h"
 
 #define YEAR_2000 946684800.0
@@ -297,8 +298,7 @@ static const struct sn_member *member_of(const struct infer *infer,
     if (infer->order[i] == index) return &record->members[i];
   if (separated) return NULL;
   for (size_t i = 0; i < record->count; i++)
-    if (strlen(column->name) == record->members[i].key_length &&
-        memcmp(column->name, record->members[i].key, record->members[i].key_length) == 0)
+    if (sn_equal(record->members[i].key, record->members[i].key_length, column->name))
       return &record->members[i];
   return NULL;
 }

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "sensors/feed/lines.h"
+#include "sensors/feed/numbers.h"
 #include "tquel/infer/infer_impl.h"
 #include "tquel/lang/print.h"
 
@@ -86,8 +87,7 @@ static bool is_stray(const struct sn_member *member) {
     capitals &= isupper((unsigned char)text[i]) != 0;
     letters &= isalnum((unsigned char)text[i]) != 0;
   }
-  if (member->key_length == strlen("level") && memcmp(member->key, "level", 5) == 0)
-    return !letters;
+  if (sn_equal(member->key, member->key_length, "level")) return !letters;
   for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
     if (length == strlen(levels[i]) && strncasecmp(text, levels[i], length) == 0) return true;
   return year || offset || capitals;
@@ -99,9 +99,8 @@ static bool reads_by_pattern(void *context, const char *line, size_t length) {
   const char *problem;
   if (!sn_lines_read(context, line, length, &members, &count, &problem)) return false;
   for (size_t i = 0; i < count; i++) {
-    bool host = members[i].key_length == strlen("host") && memcmp(members[i].key, "host", 4) == 0;
-    bool level =
-        members[i].key_length == strlen("level") && memcmp(members[i].key, "level", 5) == 0;
+    bool host = sn_equal(members[i].key, members[i].key_length, "host");
+    bool level = sn_equal(members[i].key, members[i].key_length, "level");
     if ((host || level) && is_stray(&members[i])) return false;
   }
   return true;
@@ -134,19 +133,37 @@ static bool reads_text(void *context, const char *line, size_t length) {
   const char *problem;
   if (!sn_lines_read(log->lines, line, length, &members, &count, &problem)) return false;
   for (size_t i = 0; i < count; i++)
-    log->any_level |= members[i].length > 0 && members[i].key_length == strlen("level") &&
-                      memcmp(members[i].key, "level", members[i].key_length) == 0;
+    log->any_level |=
+        members[i].length > 0 && sn_equal(members[i].key, members[i].key_length, "level");
   return true;
 }
 
-/* The pattern of a log that is nobody's in particular; NULL: it is none. */
+/* Is there a time of day, or a number of seconds since 1970, anywhere? No log is without. */
+static bool has_clock(const struct head *head) {
+  size_t digits = 0, pairs = 0; /* pairs of digits with colons between them */
+  for (size_t i = 0; i < head->length; i++) {
+    char c = head->text[i];
+    if (isdigit((unsigned char)c)) {
+      pairs += ++digits == 2;
+      if (digits == 10 || pairs == 3) return true;
+      continue;
+    }
+    if (digits != 2 || c != ':') pairs = 0;
+    digits = 0;
+  }
+  return false;
+}
+
+/* The pattern of a log that is nobody's in particular; NULL: it is none. Half of its lines are enough: messages go on over
+ * several lines, and traces stand between them. */
 static const char *find_text_pattern(struct infer *infer, const struct head *head) {
   const char *pattern;
+  if (!has_clock(head)) return NULL;
   for (size_t i = 0; (pattern = infer_text_pattern(infer->arena, i, true)) != NULL; i++) {
     struct text_log log = {.lines = sn_lines_new(pattern)};
     size_t count, good = count_lines(head, reads_text, &log, &count);
     sn_lines_free(log.lines);
-    if (are_enough(good, count)) return infer_text_pattern(infer->arena, i, log.any_level);
+    if (good > 0 && good * 2 >= count) return infer_text_pattern(infer->arena, i, log.any_level);
   }
   return NULL;
 }
@@ -274,9 +291,10 @@ static void find_by_header(struct infer *infer, const struct head *head, size_t 
   static const char separators[] = ",;\t|";
   for (const char *at = separators; *at != '\0'; at++) {
     size_t fields = header_fields(head, *at);
-    if (fields <= most) continue;
+    bool rather = fields == most && most > 1 && *at == ';'; /* the comma may be that of decimals */
+    if (fields <= most && !rather) continue;
     most = fields;
-    infer->form = (struct sn_form){.headless = infer->form.headless};
+    infer->form = (struct sn_form){.headless = infer->form.headless, .ragged = infer->form.ragged};
     infer->form.format = *at == '\t' && !has_quoted(head) ? SN_TSV : SN_CSV;
     if (infer->form.format == SN_CSV && *at != ',') infer->form.separator = *at;
   }
@@ -286,7 +304,8 @@ static enum base_status find_separator(struct infer *infer, const struct head *h
   static const char separators[] = ",\t;|";
   size_t most = 1;
   enum base_status status = BASE_OK;
-  for (const char *at = separators; *at != '\0' && status == BASE_OK; at++) {
+  bool ragged = infer->form.ragged; /* then nothing has to be there equally often */
+  for (const char *at = separators; *at != '\0' && !ragged && status == BASE_OK; at++) {
     struct sn_form form = {
         .format = SN_CSV, .separator = *at == ',' ? 0 : *at, .headless = infer->form.headless};
     size_t fields = *at == '\t' && !has_quoted(head) ? 0 : fields_of(infer, &form, &status);
@@ -301,7 +320,7 @@ static enum base_status find_separator(struct infer *infer, const struct head *h
     most = fields;
     infer->form = form;
   }
-  if (status == BASE_OK && !needed) find_by_header(infer, head, most);
+  if (status == BASE_OK && (!needed || ragged)) find_by_header(infer, head, most);
   if (status == BASE_OK && most == 1 && needed && infer->form.format == SN_GUESS)
     return infer_fail(
         infer, infer->options->paths[0],
@@ -375,10 +394,11 @@ static void take_log(struct infer *infer, const struct sn_log *log) {
 
 static enum base_status form_of(struct infer *infer, const struct head *head) {
   enum sn_format by_name = sn_format_by_suffix(infer->options->paths[0]), json = json_form(head);
-  bool separated = by_name == SN_CSV || by_name == SN_TSV;
+  bool said = infer->form.headless || infer->form.ragged; /* only fields are that */
+  bool separated = by_name == SN_CSV || by_name == SN_TSV || said;
   const char *hint, *binary = is_binary(head, &hint);
   if (binary != NULL) return infer_fail(infer, infer->options->paths[0], hint, binary);
-  if (json != SN_GUESS) {
+  if (json != SN_GUESS && !said) {
     infer->form.format = json;
   } else if (!separated) {
     const struct sn_log *log = find_log(head);

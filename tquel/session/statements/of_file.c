@@ -41,8 +41,8 @@ static enum tql_infer_kind kind_of(const struct tql_statement *statement) {
 /* How the statement says the form of the file. */
 static const char *format_text(const struct making *making) {
   const struct tql_file_form *form = making->statement->form;
-  if (form == NULL || (form->format.text == NULL && !form->headless && !form->ragged)) return NULL;
-  const char *name = form->format.text != NULL ? form->format.text : "csv";
+  if (form == NULL || form->format.text == NULL) return NULL;
+  const char *name = form->format.text;
   if (form->how == NULL) return name;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   base_buffer_printf(&text, "%s ", name);
@@ -70,10 +70,10 @@ static enum base_status prepare(struct making *making) {
   options->format = format_text(making);
   if (statement->form != NULL && statement->form->empty.text != NULL)
     options->empty = statement->form->empty.text;
-  if (options->format == NULL) return BASE_OK;
+  if (statement->form == NULL) return BASE_OK;
   making->form.headless = statement->form->headless;
   making->form.ragged = statement->form->ragged;
-  making->form.format = SN_CSV;
+  making->form.format = SN_GUESS;
   options->form = &making->form;
   return statement->form->format.text != NULL
              ? session_said_format(session, statement->form, &making->form)
