@@ -255,7 +255,12 @@ static bool set_stop(struct sn_decoder *decoder, const struct sn_column *column,
     return true;
   }
   struct net_instant time;
-  if (!read_stamp(decoder, column, trimmed, left, &time)) return false;
+  if (!read_stamp(decoder, column, trimmed, left, &time)) {
+    if (!decoder->columns.mapped ||
+        !sn_stamp_is_endless(&decoder->stamps, column->form, column->like, trimmed, left))
+      return false;
+    time.lo = time.hi = NET_FOREVER;
+  }
   slot->i = column->role == SN_STOP_HI ? time.hi : time.lo;
   if (slot->i == NET_BEGINNING && column->role == SN_STOP)
     return refuse_value(decoder, column->name, trimmed, left, "no time to stop at");

@@ -27,6 +27,11 @@ const struct sn_log sn_logs[] = {
      "(?<pid>\\d+)(?::tid (?<tid>\\d+))?\\])?"
      "(?: \\[client (?<client>[^\\]]+)\\])? (?<message>.*)",
      "time", "%a %b %d %H:%M:%S %Y", "errors of Apache"},
+    {"audit",
+     "(?:node=(?<node>\\S+) )?type=(?<type>\\S+) "
+     "msg=audit\\((?<time>\\d+\\.\\d+):(?<serial>\\d+)\\): ?"
+     "(?<message>.*)",
+     "time", NULL, "records of the kernel's audit"},
     {"dpkg",
      "(?<time>\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d) (?<action>status "
      "\\S+|startup|install|upgrade|configure|"
@@ -34,6 +39,11 @@ const struct sn_log sn_logs[] = {
      "(?<package>\\S+)(?: (?<version>\\S+))?"
      "(?: (?<version_after>.*))?",
      "time", "%Y-%m-%d %H:%M:%S", "packages that came, changed and went: dpkg.log"},
+    {"glog",
+     "(?<level>[IWEFD])(?<time>\\d{4} \\d\\d:\\d\\d:\\d\\d\\.\\d+) +(?<thread>\\d+) "
+     "(?<file>[^\\]]+):"
+     "(?<line>\\d+)\\] ?(?<message>.*)",
+     "time", "%m%d %H:%M:%S", "what glog and klog write, as Kubernetes does"},
     {"nginx_error",
      "(?<time>\\d{4}/\\d\\d/\\d\\d \\d\\d:\\d\\d:\\d\\d) \\[(?<level>\\w+)\\] "
      "(?<pid>\\d+)#(?<tid>\\d+): (?<message>.*)",

@@ -60,6 +60,7 @@ struct sn_form {
   char separator;      /* of CSV; 0: a comma */
   bool headless;       /* CSV, TSV: the first line is a record */
   bool ragged;         /* ... a record may lack fields at its end, which are empty then */
+  int64_t skipped;     /* lines before the header or the first record */
   const char *pattern; /* of SN_LINES; see sn_logs */
   enum sn_empty empty;
   const struct sn_mapping *mappings;

@@ -40,9 +40,10 @@ struct sn_reader {
   enum sn_format format;
   enum stage stage;
   int64_t position; /* where to go on, until that has been reached */
+  int64_t to_skip;  /* lines before the header, of a file that begins for the first time */
   struct mark {
     enum stage stage;
-    int64_t consumed, line;
+    int64_t consumed, line, to_skip;
   } settled; /* where it stood when it was settled last */
   struct net_read_event failure;
   int64_t *lines; /* of the rows of the batch */
@@ -50,7 +51,8 @@ struct sn_reader {
 };
 
 static void set_mark(struct sn_reader *reader) {
-  reader->settled = (struct mark){reader->stage, reader->splitter.consumed, reader->splitter.line};
+  reader->settled = (struct mark){reader->stage, reader->splitter.consumed, reader->splitter.line,
+                                  reader->to_skip};
 }
 
 static struct sn_reader *own(struct net_reader *reader) {
@@ -103,6 +105,7 @@ static enum net_read_result rotated(struct sn_reader *reader, struct net_read_ev
   };
   sn_split_restart(&reader->splitter);
   reader->position = 0;
+  reader->to_skip = 0; /* what stands there may be records: better refused than left out */
   reader->stage = STAGE_ROTATED; /* if it is rewound, it is to be said once more */
   set_mark(reader);
   reader->stage = STAGE_MARK;
@@ -159,6 +162,18 @@ static enum sn_split skip_mark(struct sn_reader *reader) {
     reader->splitter.consumed += 3;
   }
   reader->stage = STAGE_FORMAT;
+  return SN_RECORD;
+}
+
+/* Lines before the header, whatever is in them. */
+static enum sn_split skip_lines(struct sn_reader *reader) {
+  struct sn_record record;
+  reader->splitter.cut = SN_CUT_LINES;
+  for (; reader->to_skip > 0; reader->to_skip--) {
+    enum sn_split split = sn_split_next(&reader->splitter, &reader->source, &record);
+    if (split != SN_RECORD && split != SN_RECORD_TOO_LONG) return split;
+    sn_split_take(&reader->splitter, &reader->source, &record);
+  }
   return SN_RECORD;
 }
 
@@ -244,6 +259,7 @@ static void reader_rewind(struct net_reader *base) {
   struct sn_reader *reader = own(base);
   if (!reader->source.holding || reader->stage == STAGE_FAILED) return;
   reader->stage = reader->settled.stage;
+  reader->to_skip = reader->settled.to_skip;
   sn_split_rewind(&reader->splitter, &reader->source, reader->settled.consumed,
                   reader->settled.line);
 }
@@ -281,6 +297,7 @@ static enum net_read_result prepare(struct sn_reader *reader, struct net_read_ev
   enum sn_split split = SN_RECORD;
   enum net_read_result result;
   if (reader->stage == STAGE_MARK) split = skip_mark(reader);
+  if (split == SN_RECORD && reader->to_skip > 0) split = skip_lines(reader);
   if (split == SN_RECORD && reader->stage == STAGE_FORMAT) split = guess_format(reader);
   if (split != SN_RECORD) return nothing_more(reader, split, event);
   if (reader->stage == STAGE_HEADER) {
@@ -448,6 +465,7 @@ enum base_status sn_reader_open(const struct sn_reader_options *options,
   reader->format = options->form != NULL ? options->form->format : options->format;
   if (reader->format == SN_GUESS) reader->format = sn_format_by_suffix(options->path);
   reader->position = options->position;
+  reader->to_skip = reader->form != NULL ? reader->form->skipped : 0;
   reader->splitter.limit = options->line_limit ? options->line_limit : SN_LINE_LIMIT;
   reader->splitter.line = 1;
   set_mark(reader);

@@ -124,7 +124,21 @@ static enum sn_sampled read_record(struct sn_sample *sample, struct sn_sample_re
   return SN_SAMPLED_BAD;
 }
 
+/* Lines before the header. What is wrong with them is found once more by who goes on. */
+static void skip_lines(struct sn_sample *sample) {
+  enum sn_cut cut = sample->splitter.cut;
+  sample->splitter.cut = SN_CUT_LINES;
+  while (sample->splitter.line <= sample->form->skipped) {
+    struct sn_record record;
+    enum sn_split split = sn_split_next(&sample->splitter, &sample->source, &record);
+    if (split != SN_RECORD && split != SN_RECORD_TOO_LONG) break;
+    sn_split_take(&sample->splitter, &sample->source, &record);
+  }
+  sample->splitter.cut = cut;
+}
+
 enum sn_sampled sn_sample_next(struct sn_sample *sample, struct sn_sample_record *ret) {
+  if (sample->splitter.line <= sample->form->skipped) skip_lines(sample);
   for (;;) {
     if (sample->has_taken) sn_split_take(&sample->splitter, &sample->source, &sample->taken);
     sample->has_taken = false;

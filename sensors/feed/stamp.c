@@ -423,6 +423,36 @@ static const char *by_like(struct sn_stamps *stamps, const char *like, const cha
                          : in_some_year(stamps, parts, ret);
 }
 
+/* YEAR is after the last one of the timeline, and the rest of PARTS is a time in a year like it. */
+static bool is_beyond(const struct sn_stamps *stamps, const struct parts *parts, int64_t year) {
+  struct net_instant ignored;
+  return year > 2262 && in_iso(stamps, parts, 2000 + year % 200, &ignored) == NULL;
+}
+
+bool sn_stamp_is_endless(const struct sn_stamps *stamps, enum sn_time_form form, const char *like,
+                         const char *text, size_t length) {
+  struct reading reading = {.at = text, .end = text + length, .parts = {.month = 1, .day = 1}};
+  if (stamps->time.timeline != NET_TIMELINE_REAL) return false;
+  if (sn_equal_ignoring_case(text, length, "infinity")) return true;
+  if (form == SN_TIME_OWN) {
+    int64_t year = 0;
+    for (; reading.at < reading.end && is_digit(*reading.at) && year < 100000; reading.at++)
+      year = year * 10 + (*reading.at - '0');
+    char like_it[64];
+    size_t digits = (size_t)(reading.at - text);
+    if (year <= 2262 || year > 9999 || digits != 4 || length >= sizeof like_it) return false;
+    struct net_instant ignored;
+    int rest = snprintf(like_it, sizeof like_it, "%04d%.*s", (int)(2000 + year % 200),
+                        (int)(length - digits), reading.at);
+    return net_time_parse_instant(like_it, (size_t)rest, &stamps->time, &ignored) == NET_TIME_OK;
+  }
+  if (form != SN_TIME_LIKE || !by_format(&reading, like)) return false;
+  blanks(&reading);
+  const struct parts *parts = &reading.parts;
+  return reading.at == reading.end && parts->has_year && !parts->has_day_of_year &&
+         !parts->has_epoch && is_beyond(stamps, parts, parts->year);
+}
+
 const char *sn_stamp_read(struct sn_stamps *stamps, enum sn_time_form form, const char *like,
                           const char *text, size_t length, struct net_instant *ret) {
   if (form == SN_TIME_LIKE) return by_like(stamps, like, text, length, ret);

@@ -23,6 +23,10 @@ void sn_stamps_init(struct sn_stamps *stamps, const struct net_time_context *tim
  * finer than a chronon is left out. */
 const char *sn_stamp_read(struct sn_stamps *stamps, enum sn_time_form form, const char *like,
                           const char *text, size_t length, struct net_instant *ret);
+/* Does TEXT, which FORM may be SN_TIME_OWN of, say that there is no end: a day after the last one of the timeline, as 9999-12-31 is,
+ * or infinity? */
+bool sn_stamp_is_endless(const struct sn_stamps *stamps, enum sn_time_form form, const char *like,
+                         const char *text, size_t length);
 /* A length of time in ns, a number in FORM, or with SN_TIME_OWN also one with a unit ("2.3 ms"); never below zero. */
 const char *sn_length_read(enum sn_time_form form, const char *text, size_t length, int64_t *ret);
 

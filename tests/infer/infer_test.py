@@ -57,6 +57,33 @@ case('postgres.log', lines('2026-11-28 10:00:00.123 UTC [123] LOG:  is ready', '
      'event postgres (message = text)', 2, ('r.message = "*is ready"', 1))
 case('traces.log', lines('2026-11-28 10:00:00,123 INFO Server started', '2026-11-28 10:00:00,223 ERROR failed', 'Traceback (most recent call last):',
                          'ValueError: x', '2026-11-28 10:00:01,323 INFO on'), 'event traces (level = text, message = text)', None)
+case('java.log', lines('2026-11-29 06:13:37,123 [main] INFO  com.example.App - Started', '2026-11-29 06:13:38,123 [pool-1-thread-2] ERROR com.example.App - failed'),
+     'event java (thread = text, level = text, message = text)', 2, ('r.thread = "pool-1-thread-2"', 1), ('r.level = "INFO"', 1))
+case('dump.log', lines('2026-11-29 06:13:37,123 [main] ERROR failed', 'java.lang.NullPointerException: x', *['\tat a.b.C.d(C.java:%d)' % i for i in range(60)]),
+     'event dump (thread = text, level = text, message = text)', None)
+case('glog.log', lines('I1129 06:13:37.123456   12345 server.go:123] Starting', 'E1129 06:13:38.223456   12345 server.go:125] slow "x"'),
+     'event glog (level = text, thread = i4, file = text, line = i4, message = text)', 2, ('r.line = 125', 1), ('r.level = "E"', 1))
+case('audit.log', lines('type=SYSCALL msg=audit(1764398000.123:24287): arch=c000003e syscall=2 comm="cat"', 'type=CWD msg=audit(1764398001.123:24288):  cwd="/x"'),
+     'event audit (node = text, type = text, serial = i4, message = text)', 2, ('r.serial = 24287', 1))
+case('catalina.out', lines('29-Nov-2026 06:13:37.123 INFO [main] org.apache.x.y Server', '29-Nov-2026 06:13:38.123 WARNING [main] org.apache.x.y slow'),
+     'event catalina (level = text, message = text)', 2, ('r.level = "WARNING"', 1))
+case('php.log', lines('[29-Nov-2026 06:13:37 UTC] PHP Warning:  Undefined', '[29-Nov-2026 06:13:38 UTC] PHP Fatal error:  Uncaught'),
+     'event php (message = text)', 2, ('r.message = "PHP Warning:*"', 1))
+case('php-place.log', lines('[29-Nov-2026 06:13:37 Europe/Berlin] PHP Warning:  x', '[29-Nov-2026 06:13:38 Europe/Berlin] PHP Warning:  x'), None, 0)
+case('milliseconds.log', lines('1764398000123 INFO started', '1764398001123 WARN slow'), 'event milliseconds (level = text, message = text)', 2)
+case('gc.log', lines('[2026-11-29T06:13:37.123+0000][info][gc] GC(0) Pause Young 24M->4M(256M) 3.456ms', '[2026-11-29T06:13:38.123+0000][info][gc] GC(1) Pause'),
+     'event gc (level = text, message = text)', 2, ('r.level = "info"', 2))
+case('comments.csv', lines('# made by "x', '# at y', 'time,host', '2026-11-29 06:13:37,a', '2026-11-29 06:13:38,b'), 'event comments (host = text)', 2, ('r.host = "b"', 1))
+case('comment-header.csv', lines('# made by x', '#time,host', '2026-11-29 06:13:37,a', '2026-11-29 06:13:38,b'), 'event comment_header (host = text)', 2, ('r.host = "b"', 1))
+case('sep.csv', lines('sep=;', 'time;host', '2026-11-29 06:13:37;a', '2026-11-29 06:13:38;b', end='\r\n'), 'event sep (host = text)', 2, ('r.host = "b"', 1))
+case('sep.txt', lines('sep=,', 'time,host', '2026-11-29 06:13:37,a', '2026-11-29 06:13:38,b'), 'event sep (host = text)', 2, ('r.host = "b"', 1))
+case('only-comments.csv', lines('# a', '# b'), 'only_comments (b = text)', 0)
+case('years.csv', lines('country,2019,2020,2021', 'DE,1,2,3'), 'years (country = text, _2019 = i4, _2020 = i4, _2021 = i4)', 1, ('r._2021 = 3', 1))
+case('year-rows.csv', lines('DE,2019,2021,1', 'FR,2020,2022,1'), 'year_rows (column1 = text, column2 = i4, column3 = i4, column4 = i4)', 2)
+case('forever.csv', lines('id,valid_from,valid_to', '1,2026-01-01,2026-02-01', '1,2026-02-01,9999-12-31 23:59:59', '2,2026-03-01,infinity'),
+     'period forever (id = i4)', 3, ('r.id = 1', 2))
+case('forever-dots.csv', lines('id,begin,end', '1,01.02.2026,03.02.2026', '1,13.02.2026,31.12.9999'), 'period forever_dots (id = i4)', 2)
+case('endless-start.csv', lines('id,valid_from,valid_to', '1,9999-12-31,2026-02-01', '1,2026-02-01,2026-02-03'), 'event endless_start (id = i4, valid_from = text)', 2)
 case('abbreviated.log', lines('2026-11-28 10:00:00.123 CET [123] LOG:  is ready', '2026-11-28 10:00:01.123 CET [124] app@db ERROR:  x'), None, 0)
 case('redis.log', lines('1234:M 28 Nov 2026 10:00:00.123 * Ready', '1234:M 28 Nov 2026 10:00:01.123 # Warning'),
      'event redis (origin = text, message = text)', 2, ('r.origin = "1234:M"', 2))
@@ -287,6 +314,14 @@ def said(points, tquel, folder):
     points.point(b'2,e' in loaded.stdout, 'without header: semicolons', loaded.stdout, loaded.stderr)
     loaded = load('said.txt', 'a\tb\tc\nd\te\n', 'without header', 'ragged')
     points.point(b'2,e' in loaded.stdout, 'without header, ragged, by tabs, and not named for it', loaded.stdout, loaded.stderr)
+    loaded = load('skipped.txt', 'x "y\nz\na|b|c\nd|e|f\n', 'skipping 2 lines')
+    points.point(loaded.returncode == 2 and b'column2' in loaded.stderr and b'b = text' in loaded.stderr, 'skipping lines', loaded.stdout, loaded.stderr)
+    followed = run(tquel, ['-c', 'create event R (a = i4) copy R from "-" skipping 2 lines following range of r is R display R'], input=b'x "y\nz\nat,a\n2026-01-01,1\n')
+    points.point(b'true,1' in followed.stdout, 'skipping lines of what is followed', followed.stdout, followed.stderr)
+    for text, said in (('skipping 0 lines', b'no lines are skipped'), ('skipping 1 rows', b'where lines was expected'),
+                       ('skipping 1 line skipping 2 lines', b'a second'), ('skipping 99999999999999999999 lines', b'TQ-')):
+        wrong = run(tquel, ['-c', 'create R from "x" ' + text])
+        points.point(wrong.returncode == 2 and said in wrong.stderr, text, wrong.stderr)
     loaded = load('traces2.log', '2026-11-28 10:00:00 ERROR failed\nTraceback:\n2026-11-28 10:00:01 INFO on\n', 'skipping errors')
     points.point(b'level' in loaded.stderr and b'TQ-0201' not in loaded.stderr, 'a log with traces', loaded.stdout, loaded.stderr)
 

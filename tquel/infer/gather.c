@@ -29,6 +29,7 @@ const char *const infer_likes[] = {"%Y-%m-%d %H:%M:%S",
                                    "%d %b %Y %H:%M:%S %z",
                                    "%d %b %Y",
                                    "%d-%b-%Y %H:%M:%S",
+                                   "%d-%b-%Y %H:%M:%S %z",
                                    "%d-%b-%Y",
                                    "%b %d, %Y",
                                    "%b %d %H:%M:%S",
@@ -102,6 +103,12 @@ static void look_at_date(const struct infer *infer, struct infer_column *column,
   struct net_instant ignored;
   bool digits = length >= 10 && text[4] == '-' && text[7] == '-';
   for (size_t i = 0; digits && i < 4; i++) digits = text[i] >= '0' && text[i] <= '9';
+  struct sn_stamps stamps;
+  sn_stamps_init(&stamps, &infer->options->time);
+  if (sn_stamp_is_endless(&stamps, SN_TIME_OWN, NULL, text, length)) {
+    column->endless++;
+    return;
+  }
   if (!digits ||
       net_time_parse_instant(text, length, &infer->options->time, &ignored) != NET_TIME_OK) {
     column->dates = false;
@@ -115,14 +122,20 @@ static void look_at_date(const struct infer *infer, struct infer_column *column,
 
 static void look_at_likes(const struct infer *infer, struct infer_column *column, const char *text,
                           size_t length) {
+  bool endless = false;
   for (unsigned i = 0; infer_likes[i] != NULL; i++) {
     if ((column->likes & UINT64_C(1) << i) == 0) continue;
     struct sn_stamps stamps;
     struct net_instant ignored;
     sn_stamps_init(&stamps, &infer->options->time);
-    if (sn_stamp_read(&stamps, SN_TIME_LIKE, infer_likes[i], text, length, &ignored) != NULL)
+    if (sn_stamp_read(&stamps, SN_TIME_LIKE, infer_likes[i], text, length, &ignored) == NULL)
+      continue;
+    if (sn_stamp_is_endless(&stamps, SN_TIME_LIKE, infer_likes[i], text, length))
+      endless = true;
+    else
       column->likes &= ~(UINT64_C(1) << i);
   }
+  column->endless += endless && !column->dates;
 }
 
 static bool is_utf8(const char *text, size_t length) {
@@ -223,13 +236,37 @@ static bool is_name(const struct sn_member *member) {
   return !number && !date;
 }
 
-/* Is the first record a header? One of names only, of which one at most is empty (as that of an index). */
-static bool is_header(const struct sn_sample_record *record) {
-  size_t empty = 0;
+/* Three years or more, one after the other, as the columns of a table may be called that has a column for each year. */
+static bool has_years(const struct sn_sample_record *record) {
+  int64_t before = 0;
+  size_t run = 0, others = 0;
   for (size_t i = 0; i < record->count; i++) {
     const char *text = record->members[i].text;
     size_t length = record->members[i].length;
-    if (!is_name(&record->members[i]) || memchr(text, '\0', length) != NULL) return false;
+    int64_t year;
+    sn_trim(&text, &length);
+    bool is_year = length == 4 && is_digits(text, 4) &&
+                   sn_read_integer(text, length, &year) == SN_NUMBER_OK && year > 1500 &&
+                   year < 2200;
+    if (!is_year)
+      others++;
+    else if (run == 0 || year == before + 1)
+      run++, before = year;
+    else
+      return false;
+  }
+  return run >= 3 && others > 0;
+}
+
+/* Is the first record a header? One of names only, of which one at most is empty (as that of an index), or of years. */
+static bool is_header(const struct sn_sample_record *record) {
+  size_t empty = 0;
+  bool years = has_years(record);
+  for (size_t i = 0; i < record->count; i++) {
+    const char *text = record->members[i].text;
+    size_t length = record->members[i].length;
+    if ((!years && !is_name(&record->members[i])) || memchr(text, '\0', length) != NULL)
+      return false;
     sn_trim(&text, &length);
     empty += length == 0;
   }

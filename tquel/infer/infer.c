@@ -14,6 +14,9 @@ static void note_what_it_is(struct infer *infer) {
              by_pattern ? "lines by a pattern" : infer->format,
              infer->form.headless ? " without header" : "", infer->form.ragged ? " ragged" : "",
              infer->count, infer->all ? "all" : "the first", infer->records + infer->bad);
+  if (infer->form.skipped > 0 && infer->options->form == NULL)
+    infer_note(infer, "%lld lines before the first record or the header are left out",
+               (long long)infer->form.skipped);
   if (infer->unsayable > 0)
     infer_note(infer,
                "%zu values are left out, as their keys are not UTF-8 or have a zero byte in them",
@@ -29,6 +32,19 @@ static void note_what_it_is(struct infer *infer) {
                "%zu of them are none, the first on line %lld: %s; copy fails there, and with "
                "skipping errors leaves such out and counts them",
                infer->bad, (long long)infer->first_problem_line, infer->first_problem);
+}
+
+/* What programs write about many things at once: records that are the elements of an array, within one object. */
+static void note_array(struct infer *infer) {
+  if (infer->records != 1) return;
+  for (size_t i = 0; i < infer->count; i++) {
+    const struct infer_column *column = &infer->columns[i];
+    bool array = column->texts && column->example != NULL && strncmp(column->example, "[{", 2) == 0;
+    if (array && column->name != NULL && strchr(column->name, '.') == NULL)
+      infer_note(infer,
+                 "\"%s\" is an array of objects in one record: jq -c '.%s[]' makes them records",
+                 column->name, column->name);
+  }
 }
 
 static void note_empty(struct infer *infer) {
@@ -51,6 +67,7 @@ static enum base_status run(struct infer *infer) {
   status = infer_roles(infer);
   if (status != BASE_OK) return status;
   note_empty(infer);
+  note_array(infer);
   infer_types(infer);
   infer_names(infer);
   return BASE_OK;

@@ -26,6 +26,7 @@ struct infer_column {
   bool twice; /* another column has the name */
   /* What its values are, so far. */
   size_t values, empties, lacking; /* lacking: of shorter records */
+  size_t endless;                  /* of times: those that say that there is no end, as 9999-12-31 */
   size_t last_record;              /* that had it, from 1 */
   bool integers, decimals, truths,
       texts; /* all: whole numbers, numbers, true or false; any: a string of JSON */
@@ -80,8 +81,9 @@ enum base_status infer_open(struct infer *infer, size_t i, struct sn_sample **re
 
 /* sniff.c: the form, from what the first file begins with. */
 enum base_status infer_form(struct infer *infer) BASE_MUST_USE;
-/* text_log.c: the Ith pattern that lines of a log may have, with a part `level` or without; NULL: there are no more. */
-const char *infer_text_pattern(struct base_arena *arena, size_t i, bool level);
+/* text_log.c: the Ith pattern that lines of a log may have, with those PARTS; NULL: there are no more. */
+enum { INFER_LEVEL = 1, INFER_THREAD = 2 };
+const char *infer_text_pattern(struct base_arena *arena, size_t i, unsigned parts);
 /* gather.c: the columns, and what their values are. */
 enum base_status infer_gather(struct infer *infer) BASE_MUST_USE;
 /* Are there records, as the file is taken, in which the column has no value? */

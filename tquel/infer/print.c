@@ -75,6 +75,8 @@ static void print_copy(struct base_buffer *out, const struct infer *infer) {
   base_buffer_puts(out, " from ");
   tql_print_string(out, options->shown, strlen(options->shown));
   base_buffer_printf(out, " as %s", infer->format);
+  if (infer->form.skipped > 0)
+    base_buffer_printf(out, " skipping %lld lines", (long long)infer->form.skipped);
   if (infer->form.headless) base_buffer_puts(out, " without header");
   if (infer->form.ragged) base_buffer_puts(out, " ragged");
   base_buffer_puts(out, " (");

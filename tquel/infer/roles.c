@@ -93,7 +93,7 @@ static void find_time(const struct infer *infer, struct infer_column *column) {
   enum sn_time_form unit;
   unsigned hints = infer_hints(column->name, &unit);
   bool real = infer->options->time.timeline == NET_TIMELINE_REAL;
-  if (column->values == 0) return;
+  if (column->values == column->endless) return;
   if (!real) {
     column->is_time =
         column->integers && (hints & (INFER_HINT_BEST | INFER_HINT_START | INFER_HINT_STOP)) != 0;
@@ -225,8 +225,8 @@ static struct infer_column *find_hinted(struct infer *infer, unsigned hint, bool
   for (size_t i = 0; i < infer->count; i++) {
     struct infer_column *column = &infer->columns[i];
     enum sn_time_form unit;
-    if (column->is_time && (infer_hints(column->name, &unit) & hint) &&
-        (gaps || !infer_has_gaps(infer, column)))
+    bool has_all = column->endless == 0 && !infer_has_gaps(infer, column);
+    if (column->is_time && (infer_hints(column->name, &unit) & hint) && (gaps || has_all))
       return column;
   }
   return NULL;
@@ -285,6 +285,10 @@ static bool read_value(struct sn_stamps *stamps, const struct infer_column *colu
   while (length > 0 && *text == ' ') text++, length--;
   while (length > 0 && text[length - 1] == ' ') length--;
   if (length == 0 || member->kind == SN_JSON_NULL) return false;
+  if (sn_stamp_is_endless(stamps, column->form, column->like, text, length)) {
+    ret->lo = ret->hi = NET_FOREVER;
+    return true;
+  }
   if (column->form != SN_TIME_OWN)
     return sn_stamp_read(stamps, column->form, column->like, text, length, ret) == NULL;
   return net_time_parse_instant(text, length, &stamps->time, ret) == NET_TIME_OK;
@@ -364,7 +368,7 @@ static enum base_status try_start_and_stop(struct infer *infer, bool *ret_is) {
       enum sn_time_form unit;
       struct infer_column *column = &infer->columns[i];
       if (column != stop && column->is_time && !infer_has_gaps(infer, column) &&
-          (infer_hints(column->name, &unit) & INFER_HINT_BEST))
+          column->endless == 0 && (infer_hints(column->name, &unit) & INFER_HINT_BEST))
         start = column;
     }
   }
@@ -387,6 +391,9 @@ static enum base_status try_start_and_stop(struct infer *infer, bool *ret_is) {
   note_time(infer, stop, "the stop");
   if (infer_has_gaps(infer, stop))
     infer_note(infer, "where %s is empty, the period goes on", label(infer, stop));
+  if (stop->endless > 0)
+    infer_note(infer, "where %s is after 2262, or infinity (%zu of %zu), the period has no end",
+               label(infer, stop), stop->endless, stop->values);
   return BASE_OK;
 }
 
@@ -395,7 +402,7 @@ static struct infer_column *best_time(struct infer *infer) {
   for (size_t i = 0; i < infer->count; i++) {
     struct infer_column *column = &infer->columns[i];
     enum sn_time_form unit;
-    if (!column->is_time || infer_has_gaps(infer, column)) continue;
+    if (!column->is_time || column->endless > 0 || infer_has_gaps(infer, column)) continue;
     if (infer_hints(column->name, &unit) & INFER_HINT_BEST) return column;
     if (first == NULL) first = column;
   }

@@ -123,18 +123,22 @@ static const struct sn_log *find_log(const struct head *head) {
 
 struct text_log {
   struct sn_lines *lines;
-  bool any_level;
+  unsigned parts;  /* that any line has */
+  size_t indented; /* lines that begin with blanks: they go on with a message */
 };
 
 static bool reads_text(void *context, const char *line, size_t length) {
   struct text_log *log = context;
+  log->indented += *line == ' ' || *line == '\t';
   const struct sn_member *members;
   size_t count;
   const char *problem;
   if (!sn_lines_read(log->lines, line, length, &members, &count, &problem)) return false;
   for (size_t i = 0; i < count; i++)
-    log->any_level |=
-        members[i].length > 0 && sn_equal(members[i].key, members[i].key_length, "level");
+    if (members[i].length > 0)
+      log->parts |= sn_equal(members[i].key, members[i].key_length, "level")    ? INFER_LEVEL
+                    : sn_equal(members[i].key, members[i].key_length, "thread") ? INFER_THREAD
+                                                                                : 0;
   return true;
 }
 
@@ -159,11 +163,13 @@ static bool has_clock(const struct head *head) {
 static const char *find_text_pattern(struct infer *infer, const struct head *head) {
   const char *pattern;
   if (!has_clock(head)) return NULL;
-  for (size_t i = 0; (pattern = infer_text_pattern(infer->arena, i, true)) != NULL; i++) {
+  for (size_t i = 0;
+       (pattern = infer_text_pattern(infer->arena, i, INFER_LEVEL | INFER_THREAD)) != NULL; i++) {
     struct text_log log = {.lines = sn_lines_new(pattern)};
     size_t count, good = count_lines(head, reads_text, &log, &count);
     sn_lines_free(log.lines);
-    if (good > 0 && good * 2 >= count) return infer_text_pattern(infer->arena, i, log.any_level);
+    if (good > 0 && good * 2 + log.indented >= count)
+      return infer_text_pattern(infer->arena, i, log.parts);
   }
   return NULL;
 }
@@ -294,7 +300,9 @@ static void find_by_header(struct infer *infer, const struct head *head, size_t 
     bool rather = fields == most && most > 1 && *at == ';'; /* the comma may be that of decimals */
     if (fields <= most && !rather) continue;
     most = fields;
-    infer->form = (struct sn_form){.headless = infer->form.headless, .ragged = infer->form.ragged};
+    infer->form = (struct sn_form){.headless = infer->form.headless,
+                                   .ragged = infer->form.ragged,
+                                   .skipped = infer->form.skipped};
     infer->form.format = *at == '\t' && !has_quoted(head) ? SN_TSV : SN_CSV;
     if (infer->form.format == SN_CSV && *at != ',') infer->form.separator = *at;
   }
@@ -306,8 +314,10 @@ static enum base_status find_separator(struct infer *infer, const struct head *h
   enum base_status status = BASE_OK;
   bool ragged = infer->form.ragged; /* then nothing has to be there equally often */
   for (const char *at = separators; *at != '\0' && !ragged && status == BASE_OK; at++) {
-    struct sn_form form = {
-        .format = SN_CSV, .separator = *at == ',' ? 0 : *at, .headless = infer->form.headless};
+    struct sn_form form = {.format = SN_CSV,
+                           .separator = *at == ',' ? 0 : *at,
+                           .headless = infer->form.headless,
+                           .skipped = infer->form.skipped};
     size_t fields = *at == '\t' && !has_quoted(head) ? 0 : fields_of(infer, &form, &status);
     if (fields == 0 && *at == '\t' && status == BASE_OK) {
       form.format = SN_TSV;
@@ -330,6 +340,45 @@ static enum base_status find_separator(struct infer *infer, const struct head *h
   if (infer->form.format == SN_GUESS)
     infer->form.format = sn_format_by_suffix(infer->options->paths[0]) == SN_TSV ? SN_TSV : SN_CSV;
   return status;
+}
+
+/* --- what stands before the header */
+
+static void skip_line(struct head *head) {
+  const char *newline = memchr(head->text, '\n', head->length);
+  size_t length = newline != NULL ? (size_t)(newline - head->text) + 1 : head->length;
+  head->text += length;
+  head->length -= length;
+}
+
+/* Have both lines equally many fields, and more than one, by any separator? */
+static bool are_alike(const struct head *one, const struct head *other) {
+  for (const char *at = ",;\t|"; *at != '\0'; at++) {
+    size_t fields = header_fields(one, *at);
+    if (fields > 1 && fields == header_fields(other, *at)) return true;
+  }
+  return false;
+}
+
+/* Comments, the last of which may be the header; and what Excel writes of the separator. */
+static void skip_preamble(struct infer *infer, struct head *head) {
+  struct head next = *head, last = *head;
+  int64_t lines = 0;
+  for (; next.length > 0 && *next.text == '#'; lines++) {
+    last = next;
+    skip_line(&next);
+  }
+  if (lines > 0 && (next.length == 0 || are_alike(&last, &next))) {
+    next = last;
+    lines--;
+  }
+  if (lines == 0 && next.length > 5 && strncasecmp(next.text, "sep=", 4) == 0 &&
+      (next.text[5] == '\n' || next.text[5] == '\r')) {
+    skip_line(&next);
+    lines++;
+  }
+  infer->form.skipped = lines;
+  if (lines > 0) *head = next;
 }
 
 /* --- all */
@@ -443,6 +492,8 @@ enum base_status infer_form(struct infer *infer) {
         infer_fail(infer, infer->options->paths[0], NULL, base_arena_strdup(infer->arena, problem));
   } else {
     cut_to_lines(&head, HEAD_BYTES);
+    for (int64_t i = 0; i < infer->form.skipped; i++) skip_line(&head);
+    if (infer->form.skipped == 0) skip_preamble(infer, &head);
     if (skip_blanks(&head, head.text) == head.text + head.length)
       status = infer_fail(infer, infer->options->paths[0], "a relation is made with create R (...)",
                           "it is empty");

@@ -20,7 +20,9 @@ static const char *const times[] = {
     "\\d\\d? " MONTH " \\d{4} " CLOCK_TIME ZONE,
     "\\d\\d/\\d\\d/\\d{4} " CLOCK_TIME ZONE,
     "\\d\\d\\.\\d\\d\\.\\d{4} " CLOCK_TIME ZONE,
+    "\\d\\d-" MONTH "-\\d{4} " CLOCK_TIME ZONE,
     "\\d{10}(?:\\.\\d+)?",
+    "\\d{13}",
 };
 enum { BEFORE = sizeof before / sizeof before[0], TIMES = sizeof times / sizeof times[0] };
 
@@ -31,13 +33,17 @@ enum { BEFORE = sizeof before / sizeof before[0], TIMES = sizeof times / sizeof 
   "T|MEST|MSK|MSD|N[DS]T|NZ[DS]T|P[DKS]T|SAST|SGT|SST|WAT|WEST|WET|WIT|WIB|WITA"
 #define MORE_TIME \
   "(?: ?[+-]\\d| (?:" ABBREVIATIONS ")\\b| ?(?i:[ap]\\.?m\\b)| [A-Z][a-z]+/[A-Z][a-z])"
-#define BEHIND "\\]?(?!" MORE_TIME ")[ :]+(?:- +)?"
-#define LEVEL                                                                                    \
-  "(?:[\\[<(]?(?<level>(?i:trace|debug|info|notice|warn|warning|error|err|crit|critical|severe|" \
-  "fatal|alert|emerg|panic))[\\]>)]?[ :]+(?:- +)?)?"
+#define BEHIND "\\]?(?!" MORE_TIME ")(?:[ :]+(?:- +)?|(?=\\[))"
+#define LEVELS                                                                                 \
+  "(?i:trace|debug|info|notice|warn|warning|error|err|crit|critical|severe|fatal|alert|emerg|" \
+  "panic)"
+#define LEVEL "(?:[\\[<(]?(?<level>" LEVELS ")(?:\\](?=\\[)|[\\]>)]?[ :]+(?:- +)?))?"
+/* Only if how grave it is stands behind it. */
+#define THREAD "(?:\\[(?<thread>[^\\]]+)\\] +(?=" LEVELS "\\b))?"
 
-const char *infer_text_pattern(struct base_arena *arena, size_t i, bool level) {
+const char *infer_text_pattern(struct base_arena *arena, size_t i, unsigned parts) {
   if (i >= (size_t)BEFORE * TIMES) return NULL;
-  return base_arena_printf(arena, "%s(?<time>%s)%s%s(?<message>.*)", before[i / TIMES],
-                           times[i % TIMES], BEHIND, level ? LEVEL : "");
+  return base_arena_printf(arena, "%s(?<time>%s)%s%s%s(?<message>.*)", before[i / TIMES],
+                           times[i % TIMES], BEHIND, parts & INFER_THREAD ? THREAD : "",
+                           parts & INFER_LEVEL ? LEVEL : "");
 }

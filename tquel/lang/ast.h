@@ -189,6 +189,7 @@ struct tql_file_form {
   struct tql_name format, empty;
   const char *how; /* behind the format: a separator, a pattern; or NULL */
   bool headless, ragged;
+  int64_t skipped; /* lines that stand before the header; 0: none */
   struct tql_mapping *mappings;
   size_t mapping_count;
   struct base_range range;

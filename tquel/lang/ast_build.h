@@ -183,6 +183,12 @@ struct tql_copy_options *tql_copy_ordered(struct tql_parser *parser,
 struct tql_copy_options *tql_copy_skipping(struct tql_parser *parser,
                                            struct tql_copy_options *options,
                                            const struct tql_span *at);
+struct tql_copy_options *tql_copy_skipping_lines(struct tql_parser *parser,
+                                                 struct tql_copy_options *options,
+                                                 const struct tql_span *at,
+                                                 const struct tql_span *number_at,
+                                                 const struct tql_lexeme *number,
+                                                 const struct tql_name *lines);
 
 /* HOW: the string behind the format, or NULL. */
 struct tql_copy_options *tql_copy_as(struct tql_parser *parser, struct tql_copy_options *options,

@@ -48,6 +48,22 @@ struct tql_copy_options *tql_copy_skipping(struct tql_parser *parser,
   return options;
 }
 
+struct tql_copy_options *tql_copy_skipping_lines(struct tql_parser *parser,
+                                                 struct tql_copy_options *options,
+                                                 const struct tql_span *at,
+                                                 const struct tql_span *number_at,
+                                                 const struct tql_lexeme *number,
+                                                 const struct tql_name *lines) {
+  tql_option_once(parser, at, options->form.skipped > 0, "skipping ... lines");
+  if (strcasecmp(lines->text, "lines") != 0 && strcasecmp(lines->text, "line") != 0)
+    tql_fail(parser, MSG_SYNTAX, &lines->range, NULL, "\"%s\" where lines was expected",
+             lines->text);
+  options->form.skipped = tql_build_literal(parser, TQL_E_INTEGER, number_at, number)->integer;
+  if (options->form.skipped == 0)
+    tql_fail(parser, MSG_SYNTAX, &number_at->range, NULL, "no lines are skipped");
+  return options;
+}
+
 struct tql_copy_options *tql_copy_as(struct tql_parser *parser, struct tql_copy_options *options,
                                      const struct tql_span *at, const struct tql_name *format,
                                      const struct tql_lexeme *how) {
@@ -192,7 +208,7 @@ static void set_options(struct tql_statement *statement, const struct tql_copy_o
   statement->ordered_by_stop = options->ordered;
   statement->skipping_errors = options->skipping;
   if (form->format.text != NULL || form->empty.text != NULL || form->headless || form->ragged ||
-      form->mappings != NULL)
+      form->skipped > 0 || form->mappings != NULL)
     statement->form = form;
 }
 

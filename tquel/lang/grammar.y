@@ -313,6 +313,8 @@ copy_options:
 | copy_options WITHIN distance       { $$ = tql_copy_within(parser, $1, &@2, $distance); }
 | copy_options ORDERED BY STOP       { $$ = tql_copy_ordered(parser, $1, &@2); }
 | copy_options SKIPPING ERRORS       { $$ = tql_copy_skipping(parser, $1, &@2); }
+| copy_options SKIPPING INTEGER[number] word[lines]
+    { $$ = tql_copy_skipping_lines(parser, $1, &@2, &@number, &$number, &$lines); }
 | copy_options AS word               { $$ = tql_copy_as(parser, $1, &@2, &$word, NULL); }
 | copy_options AS word STRING[how]   { $$ = tql_copy_as(parser, $1, &@2, &$word, &$how); }
 | copy_options RAGGED                { $$ = tql_copy_ragged(parser, $1, &@2); }

@@ -119,6 +119,7 @@ static void print_form(struct base_buffer *out, const struct tql_file_form *form
   if (form == NULL) return;
   if (form->format.text != NULL) print_word(out, " as ", &form->format);
   print_string(out, " ", form->how);
+  if (form->skipped > 0) base_buffer_printf(out, " skipping %lld lines", (long long)form->skipped);
   if (form->headless) base_buffer_puts(out, " without header");
   if (form->ragged) base_buffer_puts(out, " ragged");
   for (size_t i = 0; i < form->mapping_count; i++) {

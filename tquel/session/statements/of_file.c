@@ -70,7 +70,11 @@ static enum base_status prepare(struct making *making) {
   options->format = format_text(making);
   if (statement->form != NULL && statement->form->empty.text != NULL)
     options->empty = statement->form->empty.text;
-  if (statement->form == NULL) return BASE_OK;
+  const struct tql_file_form *said = statement->form;
+  if (said == NULL) return BASE_OK;
+  if (options->format == NULL && !said->headless && !said->ragged && said->skipped == 0)
+    return BASE_OK;
+  making->form.skipped = said->skipped;
   making->form.headless = statement->form->headless;
   making->form.ragged = statement->form->ragged;
   making->form.format = SN_GUESS;
