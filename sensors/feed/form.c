@@ -201,6 +201,8 @@ const char *sn_form_fault(struct base_arena *arena, const struct sn_form *form,
   const char *fault = check_separator(form->separator);
   if (fault == NULL && form->ragged && !has_fields(form))
     fault = "only records of CSV and TSV can be ragged";
+  if (fault == NULL && form->continued && form->format != SN_LINES)
+    fault = "only lines by a pattern can be continued";
   if (fault == NULL && form->pattern != NULL) fault = sn_lines_fault(arena, form->pattern);
   if (fault == NULL && form->mapping_count == 0 && form->headless) {
     *ret_hint = "say which column is what: (at = 1, x = 2)";

@@ -57,9 +57,11 @@ enum sn_empty { SN_EMPTY_REFUSE, SN_EMPTY_DROP, SN_EMPTY_INSTANT /* it lasts one
 
 struct sn_form {
   enum sn_format format;
-  char separator;      /* of CSV; 0: a comma */
-  bool headless;       /* CSV, TSV: the first line is a record */
-  bool ragged;         /* ... a record may lack fields at its end, which are empty then */
+  char separator; /* of CSV; 0: a comma */
+  bool headless;  /* CSV, TSV: the first line is a record */
+  bool ragged;    /* ... a record may lack fields at its end, which are empty then */
+  bool
+      continued; /* SN_LINES: lines that PATTERN does not match go on with the last part of the record before */
   int64_t skipped;     /* lines before the header or the first record */
   const char *pattern; /* of SN_LINES; see sn_logs */
   enum sn_empty empty;

@@ -125,3 +125,22 @@ bool sn_lines_read(struct sn_lines *lines, const char *line, size_t length,
   *ret = lines->members;
   return true;
 }
+
+bool sn_lines_read_all(struct sn_lines *lines, const char *text, size_t length,
+                       const struct sn_member **ret, size_t *ret_count, const char **ret_problem) {
+  const char *newline = memchr(text, '\n', length);
+  size_t first = newline != NULL ? (size_t)(newline - text) : length;
+  if (newline != NULL && first > 0 && text[first - 1] == '\r') first--;
+  if (!sn_lines_read(lines, text, first, ret, ret_count, ret_problem)) return false;
+  if (newline == NULL) return true;
+  struct sn_member *last = NULL;
+  for (size_t i = 0; i < *ret_count; i++) {
+    struct sn_member *member = &lines->members[i];
+    if (member->text + member->length == text + first &&
+        (last == NULL || member->text >= last->text))
+      last = member;
+  }
+  *ret_problem = "the line goes on, and no part of the pattern is at its end";
+  if (last != NULL) last->length = (size_t)(text + length - last->text);
+  return last != NULL;
+}

@@ -17,6 +17,10 @@ void sn_lines_free(struct sn_lines *lines);
  * does not, and *RET_PROBLEM says why. Members hold as long as the line. */
 bool sn_lines_read(struct sn_lines *lines, const char *line, size_t length,
                    const struct sn_member **ret, size_t *ret_count, const char **ret_problem);
+/* As sn_lines_read of the first line of TEXT; what stands behind it belongs to the part that the line ends with, of several the
+ * one that begins last. False also if there is none. */
+bool sn_lines_read_all(struct sn_lines *lines, const char *text, size_t length,
+                       const struct sn_member **ret, size_t *ret_count, const char **ret_problem);
 /* The names of the parts, in the order of the pattern. */
 size_t sn_lines_names(const struct sn_lines *lines, const char *const **ret);
 

@@ -185,13 +185,10 @@ static bool is_mapped(const struct sn_reader *reader) {
 static void prepare_format(struct sn_reader *reader) {
   const struct sn_form *form = reader->form;
   bool separated = sn_is_separated(reader->format);
-  reader->splitter.cut = sn_cut_of(reader->format);
-  reader->splitter.separator = reader->format == SN_TSV               ? '\t'
-                               : form != NULL && form->separator != 0 ? form->separator
-                                                                      : ',';
   reader->ndjson.json.nested = reader->format == SN_JSON;
   if (is_mapped(reader) && !separated && reader->records.format == SN_GUESS)
-    sn_records_init(&reader->records, reader->format, form->pattern);
+    sn_records_init(&reader->records, reader->format, form);
+  sn_records_cut(&reader->records, form, reader->format, &reader->splitter, &reader->source);
   reader->stage = separated ? STAGE_HEADER : STAGE_SKIP;
 }
 

@@ -4,9 +4,12 @@
 #include <string.h>
 #include <strings.h>
 
-void sn_records_init(struct sn_records *records, enum sn_format format, const char *pattern) {
+void sn_records_init(struct sn_records *records, enum sn_format format,
+                     const struct sn_form *form) {
   *records = (struct sn_records){.format = format, .json = {.nested = true}};
-  if (format == SN_LINES) records->lines = sn_lines_new(pattern);
+  if (format != SN_LINES) return;
+  records->lines = sn_lines_new(form->pattern);
+  records->continued = form->continued;
 }
 
 void sn_records_done(struct sn_records *records) {
@@ -42,7 +45,10 @@ bool sn_records_read(struct sn_records *records, const char *text, size_t length
   switch (records->format) {
     case SN_LINES:
       records->problem_offset = 0;
-      return sn_lines_read(records->lines, text, length, ret, ret_count, &records->problem);
+      return records->continued
+                 ? sn_lines_read_all(records->lines, text, length, ret, ret_count,
+                                     &records->problem)
+                 : sn_lines_read(records->lines, text, length, ret, ret_count, &records->problem);
     case SN_LOGFMT:
     case SN_STANZAS:
       return of_keys(records, text, length, ret, ret_count);
@@ -51,7 +57,7 @@ bool sn_records_read(struct sn_records *records, const char *text, size_t length
   }
 }
 
-enum sn_cut sn_cut_of(enum sn_format format) {
+static enum sn_cut cut_of(enum sn_format format) {
   switch (format) {
     case SN_CSV:
       return SN_CUT_CSV;
@@ -62,6 +68,26 @@ enum sn_cut sn_cut_of(enum sn_format format) {
     default:
       return SN_CUT_LINES;
   }
+}
+
+static bool begins(void *context, const char *line, size_t length) {
+  const struct sn_member *members;
+  size_t count;
+  const char *problem;
+  return sn_lines_read(context, line, length, &members, &count, &problem);
+}
+
+void sn_records_cut(struct sn_records *records, const struct sn_form *form, enum sn_format format,
+                    struct sn_splitter *splitter, struct sn_source *source) {
+  splitter->cut = cut_of(format);
+  splitter->separator = format == SN_TSV                       ? '\t'
+                        : form != NULL && form->separator != 0 ? form->separator
+                                                               : ',';
+  if (format != SN_LINES || form == NULL || !form->continued) return;
+  splitter->cut = SN_CUT_STARTS;
+  splitter->begins = begins;
+  splitter->begins_context = records->lines;
+  source->keeps_last = true;
 }
 
 bool sn_is_blank_record(enum sn_format format, const char *text, size_t length) {

@@ -12,20 +12,23 @@ struct sn_records {
   struct sn_json json;
   struct sn_logfmt logfmt;
   struct sn_lines *lines;
+  bool continued; /* a record may be of several lines */
   /* After a failure. */
   const char *problem;
   size_t problem_offset;
 };
 
-/* FORMAT is no CSV; PATTERN is of SN_LINES. */
-void sn_records_init(struct sn_records *records, enum sn_format format, const char *pattern);
+/* FORMAT is no CSV; FORM may be NULL, but for SN_LINES. */
+void sn_records_init(struct sn_records *records, enum sn_format format, const struct sn_form *form);
 void sn_records_done(struct sn_records *records);
 /* The members of a record; they hold until the next call. */
 bool sn_records_read(struct sn_records *records, const char *text, size_t length,
                      const struct sn_member **ret, size_t *ret_count);
 
-/* What ends a record of FORMAT. */
-enum sn_cut sn_cut_of(enum sn_format format);
+/* Makes SPLITTER cut what FORM (may be NULL: nothing more is said) and FORMAT call a record. RECORDS, which is of SN_LINES where
+ * FORM says that lines go on, is to live as long as the splitter. */
+void sn_records_cut(struct sn_records *records, const struct sn_form *form, enum sn_format format,
+                    struct sn_splitter *splitter, struct sn_source *source);
 static inline bool sn_is_separated(enum sn_format format) {
   return format == SN_CSV || format == SN_TSV;
 }

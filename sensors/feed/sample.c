@@ -82,12 +82,9 @@ bool sn_sample_head(struct sn_sample *sample, size_t wanted, const char **ret, s
 void sn_sample_begin(struct sn_sample *sample, const struct sn_form *form) {
   bool separated = sn_is_separated(form->format);
   sample->form = form;
-  sample->splitter.cut = sn_cut_of(form->format);
-  sample->splitter.separator = form->format == SN_TSV ? '\t'
-                               : form->separator != 0 ? form->separator
-                                                      : ',';
+  if (!separated) sn_records_init(&sample->records, form->format, form);
+  sn_records_cut(&sample->records, form, form->format, &sample->splitter, &sample->source);
   sample->csv = (struct sn_csv){.separator = sample->splitter.separator};
-  if (!separated) sn_records_init(&sample->records, form->format, form->pattern);
 }
 
 static bool read_fields(struct sn_sample *sample, struct sn_sample_record *ret) {

@@ -177,6 +177,11 @@ static enum sn_fill turn_to_new_file(struct sn_source *source) {
   return SN_ROTATED;
 }
 
+/* Nothing follows what is there: it is to be taken before the file is left. */
+static bool has_last(const struct sn_source *source) {
+  return source->keeps_last && source->end > source->next && source->data[source->end - 1] == '\n';
+}
+
 static enum sn_fill at_file_end(struct sn_source *source) {
   struct stat status;
   if (!source->grows) {
@@ -185,11 +190,13 @@ static enum sn_fill at_file_end(struct sn_source *source) {
   }
   if (fstat(source->descriptor, &status) != 0) return failed(source, MSG_CANNOT_READ, errno);
   if (status.st_size < source->bytes_read) {
+    if (has_last(source)) return SN_AT_END;
     if (must_wait(source)) return SN_NOTHING_NOW;
     source->rotation = SN_TRUNCATED;
     sn_source_restart(source);
     return SN_ROTATED;
   }
+  if (source->leaving && has_last(source)) return SN_AT_END;
   if (source->leaving) return must_wait(source) ? SN_NOTHING_NOW : turn_to_new_file(source);
   if (!is_replaced(source, &status)) return SN_NOTHING_NOW;
   source->leaving = true; /* the old one may have got more since it was read */

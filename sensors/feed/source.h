@@ -26,8 +26,9 @@ struct sn_source {
   int descriptor; /* -1: none */
   bool owned;     /* closed with the source */
   bool following;
-  bool regular; /* a regular file: bytes can be skipped */
-  bool grows;   /* one that is followed: its end is never final */
+  bool regular;    /* a regular file: bytes can be skipped */
+  bool keeps_last; /* whole lines may be unread, as what follows them decides where a record ends */
+  bool grows;      /* one that is followed: its end is never final */
   bool ended;
   bool leaving;                 /* another file has its name: the old one is read to its end */
   enum sn_rotation rotation;    /* after SN_ROTATED */

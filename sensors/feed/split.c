@@ -13,10 +13,16 @@
  * Of JSON objects that may go over several lines the braces are counted, outside of strings. What is no object ends
  * with its line, for who reads it to say so.
  *
+ * A record of which only the next one's beginning is known ends there, or where nothing has come for a second.
+ *
  * A last line without newline is a record, except in a growing file, where the rest may follow. */
 #include "sensors/feed/split.h"
 
 #include <string.h>
+
+#include "engine/base/env.h"
+
+#define SN_QUIET_NS INT64_C(1000000000)
 
 /* The record that begins here has lost bytes, which will be missing when it is read again. */
 static void note_cut(struct sn_splitter *splitter) {
@@ -137,7 +143,12 @@ static enum sn_split at_end(struct sn_splitter *splitter, struct sn_source *sour
     return SN_RECORD_TOO_LONG;
   }
   if (is_unclosed(splitter)) return found_unclosed(text, have, ret);
-  enum sn_split split = found(splitter, text, have, have, ret);
+  size_t end = have, next = splitter->seen;
+  if (splitter->cut == SN_CUT_STARTS && next > 0 && next < have &&
+      splitter->begins(splitter->begins_context, text + next, have - next))
+    have = next; /* the last line, whose end nobody has written */
+  if (splitter->cut == SN_CUT_STARTS && text[have - 1] == '\n') end = have - 1;
+  enum sn_split split = found(splitter, text, end, have, ret);
   if (splitter->cut > SN_CUT_CSV) ret->has_quotes = true;
   return split;
 }
@@ -185,12 +196,40 @@ static size_t find_stanza_end(struct sn_splitter *splitter, const char *text, si
   return 0;
 }
 
+/* The byte in front of the next line that begins a record, or 0; *RET_LENGTH: of the record. The last line that is there has to
+ * be whole. */
+static size_t find_next_start(struct sn_splitter *splitter, const char *text, size_t have,
+                              size_t *ret_length) {
+  for (;;) {
+    size_t at = splitter->seen;
+    const char *newline = at < have ? memchr(text + at, '\n', have - at) : NULL;
+    if (newline == NULL) return 0;
+    size_t end = (size_t)(newline - text),
+           length = end - at - (end > at && text[end - 1] == '\r' ? 1 : 0);
+    if (at > 0 && splitter->begins(splitter->begins_context, text + at, length)) {
+      *ret_length = at - 1;
+      return at;
+    }
+    splitter->seen = end + 1;
+  }
+}
+
+/* Nothing has come for a while behind lines that are whole: who wrote them writes a record in one go. */
+static bool is_quiet(const struct sn_splitter *splitter, const struct sn_source *source) {
+  size_t have = sn_source_unread(source);
+  return splitter->cut == SN_CUT_STARTS && splitter->dropped == 0 && have > 0 &&
+         sn_source_text(source)[have - 1] == '\n' &&
+         base_env_monotonic() - splitter->grown >= SN_QUIET_NS;
+}
+
 static enum sn_split look_for_block(struct sn_splitter *splitter, struct sn_source *source,
                                     struct sn_record *ret) {
   const char *text = sn_source_text(source);
   size_t have = sn_source_unread(source), length = 0;
   size_t unread = splitter->cut == SN_CUT_OBJECTS ? find_object_end(splitter, text, have)
-                                                  : find_stanza_end(splitter, text, have, &length);
+                  : splitter->cut == SN_CUT_STANZAS
+                      ? find_stanza_end(splitter, text, have, &length)
+                      : find_next_start(splitter, text, have, &length);
   if (unread > splitter->limit || (unread == 0 && have > splitter->limit)) {
     if (!drop_more(splitter, source, ret)) return SN_SPLIT_NOTHING;
     ret->has_quotes = true;
@@ -234,9 +273,10 @@ enum sn_split sn_split_next(struct sn_splitter *splitter, struct sn_source *sour
     if (split != SN_SPLIT_NOTHING) return split;
     switch (sn_source_fill(source)) {
       case SN_FILLED:
+        if (splitter->cut == SN_CUT_STARTS) splitter->grown = base_env_monotonic();
         break;
       case SN_NOTHING_NOW:
-        return SN_SPLIT_NOTHING;
+        return is_quiet(splitter, source) ? at_end(splitter, source, ret) : SN_SPLIT_NOTHING;
       case SN_AT_END:
         return at_end(splitter, source, ret);
       case SN_ROTATED:

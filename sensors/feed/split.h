@@ -29,11 +29,16 @@ enum sn_cut {
   SN_CUT_CSV,     /* an end of a line that is not between quotation marks */
   SN_CUT_OBJECTS, /* the brace that closes a JSON object; what stands in front of it belongs to it */
   SN_CUT_STANZAS, /* an empty line */
+  SN_CUT_STARTS,  /* the next line that begins one */
 };
 
 struct sn_splitter {
   enum sn_cut cut;
   char separator; /* of fields of CSV */
+  /* SN_CUT_STARTS: does LINE begin a record? */
+  bool (*begins)(void *context, const char *line, size_t length);
+  void *begins_context;
+  int64_t grown; /* SN_CUT_STARTS: when bytes came last, on the clock that only goes forward */
   size_t limit;
   int64_t consumed; /* bytes of all records taken so far */
   int64_t line;     /* of the next record, from 1 */

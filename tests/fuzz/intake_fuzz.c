@@ -90,6 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       .format = format,
       .separator = format == SN_CSV && (data[0] & 16) ? ';' : 0,
       .headless = numbered,
+      .continued = format == SN_LINES && (data[0] & 8),
+      .skipped = data[0] & 128 ? 2 : 0,
       .pattern = format == SN_LINES ? "(?<t>\\d+) (?<n>\\w*)(?: (?<d>\\d+))? ?(?<s>.*)" : NULL,
       .empty = (enum sn_empty)(data[0] >> 5 & 1),
       .mappings = numbered ? by_number : by_name,

@@ -8,7 +8,9 @@ with what `create R from` and `range of r is file` load. A case says how many tu
 the create statement is, from its kind on; None: that there is nothing to infer. Further values are counts of conditions.
 """
 import gzip
+import json
 import os
+import time
 import random
 import re
 import subprocess
@@ -56,11 +58,12 @@ case('python.log', lines('2026-11-28 10:00:00,123 INFO Server started, port 80',
 case('postgres.log', lines('2026-11-28 10:00:00.123 UTC [123] LOG:  is ready', '2026-11-28 10:00:01.123 UTC [124] app@db ERROR:  deadlock'),
      'event postgres (message = text)', 2, ('r.message = "*is ready"', 1))
 case('traces.log', lines('2026-11-28 10:00:00,123 INFO Server started', '2026-11-28 10:00:00,223 ERROR failed', 'Traceback (most recent call last):',
-                         'ValueError: x', '2026-11-28 10:00:01,323 INFO on'), 'event traces (level = text, message = text)', None)
+                         'ValueError: x', '2026-11-28 10:00:01,323 INFO on'), 'event traces (level = text, message = text)', 3,
+     ('r.message = "failed\\nTraceback*ValueError: x"', 1))
 case('java.log', lines('2026-11-29 06:13:37,123 [main] INFO  com.example.App - Started', '2026-11-29 06:13:38,123 [pool-1-thread-2] ERROR com.example.App - failed'),
      'event java (thread = text, level = text, message = text)', 2, ('r.thread = "pool-1-thread-2"', 1), ('r.level = "INFO"', 1))
 case('dump.log', lines('2026-11-29 06:13:37,123 [main] ERROR failed', 'java.lang.NullPointerException: x', *['\tat a.b.C.d(C.java:%d)' % i for i in range(60)]),
-     'event dump (thread = text, level = text, message = text)', None)
+     'event dump (thread = text, level = text, message = text)', 1, ('r.message = "*59)"', 1))
 case('glog.log', lines('I1129 06:13:37.123456   12345 server.go:123] Starting', 'E1129 06:13:38.223456   12345 server.go:125] slow "x"'),
      'event glog (level = text, thread = i4, file = text, line = i4, message = text)', 2, ('r.line = 125', 1), ('r.level = "E"', 1))
 case('audit.log', lines('type=SYSCALL msg=audit(1764398000.123:24287): arch=c000003e syscall=2 comm="cat"', 'type=CWD msg=audit(1764398001.123:24288):  cwd="/x"'),
@@ -326,6 +329,83 @@ def said(points, tquel, folder):
     points.point(b'level' in loaded.stderr and b'TQ-0201' not in loaded.stderr, 'a log with traces', loaded.stdout, loaded.stderr)
 
 
+CONTINUED = ('create event R (k = text, m = text) copy R from "%s" as lines "(?<at>\\\\d+) (?<k>\\\\w+) (?<m>.*)" continued '
+             '(at = "at", k = "k", m = "m") %s')
+
+
+def continued(points, tquel, folder):
+    """Lines that go on with a message: as a script of five lines has them, from a file, in pieces, and followed."""
+    random.seed(11)
+    good = True
+    for i in range(60):
+        count = random.randint(1, 30)
+        lines_of = [random.choice(['%d w m%d' % (n, n), '%d w ' % n, '\tat x', 'Caused by: "y', '', '  ', '12', 'x' * random.randint(0, 300)]) for n in range(count)]
+        text = '\n'.join(lines_of) + random.choice(['\n', ''])
+        expected, bad, now = [], 0, None
+        for line in text.split('\n')[:-1] if text.endswith('\n') else text.split('\n'):
+            found = re.fullmatch(r'(\d+) (\w+) (.*)', line)
+            if found:
+                expected.append(found[3])
+                now = True
+            elif now:
+                expected[-1] += '\n' + line
+            else:
+                bad = 1 if line.strip() or bad else bad
+        path = os.path.join(folder, 'c%d.log' % i)
+        with open(path, 'w') as file:
+            file.write(text)
+        script = CONTINUED % (path, 'skipping errors') + ' range of r is R retrieve (r.m)'
+        loaded = run(tquel, ['--timeline', 'abstract', '--format', 'ndjson', '-c', script])
+        found = [json.loads(line)['m'] for line in loaded.stdout.decode().splitlines() if line.startswith('{')]
+        pieces = subprocess.Popen([tquel, '--timeline', 'abstract', '--format', 'ndjson', '-c', script.replace(path, '-')], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        at = 0
+        while at < len(text):
+            size = random.choice([1, 3, 50, 4096])
+            pieces.stdin.write(text[at:at + size].encode())
+            pieces.stdin.flush()
+            at += size
+        by_pieces = [json.loads(line)['m'] for line in pieces.communicate()[0].decode().splitlines() if line.startswith('{')]
+        if sorted(found) != sorted(expected) or sorted(by_pieces) != sorted(expected):
+            good = False
+            print('#', repr(text), found, by_pieces, expected, loaded.stderr[:300])
+    points.point(good, 'lines that go on, at random')
+
+    path, database = os.path.join(folder, 'live.log'), os.path.join(folder, 'live.db')
+
+    def write(text, mode='a', name=path):
+        with open(name, mode) as file:
+            file.write(text)
+        time.sleep(0.3)
+    write('1 a one\n\tmore\n2 a two\n', 'w')
+    script = 'create event R (k = text, m = text) ' + CONTINUED[CONTINUED.index('copy'):] % (path, 'following')
+    follower = subprocess.Popen([tquel, database, '--timeline', 'abstract', '-q', '-c', script], stderr=subprocess.PIPE)
+
+    def stored():
+        shown = run(tquel, [database, '--readonly', '--format', 'ndjson', '-c', 'range of r is R retrieve (r.m)'])
+        return [json.loads(line)['m'] for line in shown.stdout.decode().splitlines() if line.startswith('{')]
+
+    def until(wanted):
+        end = time.monotonic() + 60
+        while stored() != wanted and time.monotonic() < end:
+            time.sleep(0.1)
+        return stored() == wanted
+    # What is certain is shown: all but the last one, which others may follow at its time.
+    points.point(until(['one\n\tmore']), 'the last one is read after a second, too', stored())
+    write('3 b three\n  x\n')
+    write('4 b four\n', 'w', path + '.new')
+    os.rename(path + '.new', path)
+    points.point(until(['one\n\tmore', 'two', 'three\n  x']), 'nothing is lost when it is rotated', stored())
+    write('  late\n5 c five\n')
+    points.point(until(['one\n\tmore', 'two', 'three\n  x', 'four']), 'what comes too late to go on', stored())
+    shown = run(tquel, [database, '--readonly', '--format', 'ndjson', '-c', 'range of r is Rejected retrieve (r.record)'])
+    points.point(shown.stdout.count(b'late') == 1, 'is Rejected', shown.stdout, shown.stderr)
+    follower.terminate()
+    follower.communicate()
+    wrong = run(tquel, ['-c', 'create event R (a = i4) copy R from "x" as csv continued (at = 1, a = 2)'])
+    points.point(wrong.returncode == 2 and b'only lines by a pattern can be continued' in wrong.stderr, 'only lines', wrong.stderr)
+
+
 def nothing_half_done(points, tquel, folder):
     """What fails leaves no relation behind."""
     path, database = os.path.join(folder, 'ragged.csv'), os.path.join(folder, 'd.db')
@@ -357,6 +437,7 @@ def main():
             late_surprise(points, tquel, folder)
             several(points, tquel, folder)
             said(points, tquel, folder)
+            continued(points, tquel, folder)
             nothing_half_done(points, tquel, folder)
     print('1..%d' % points.count)
     sys.exit(points.failed > 0)

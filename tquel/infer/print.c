@@ -79,6 +79,7 @@ static void print_copy(struct base_buffer *out, const struct infer *infer) {
     base_buffer_printf(out, " skipping %lld lines", (long long)infer->form.skipped);
   if (infer->form.headless) base_buffer_puts(out, " without header");
   if (infer->form.ragged) base_buffer_puts(out, " ragged");
+  if (infer->form.continued) base_buffer_puts(out, " continued");
   base_buffer_puts(out, " (");
   for (size_t i = 0; i < infer->count; i++) {
     base_buffer_puts(out, any ? ",\n  " : "\n  ");

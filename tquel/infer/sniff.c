@@ -180,6 +180,7 @@ static bool take_text_log(struct infer *infer, const struct head *head) {
   if (pattern == NULL) return false;
   infer->form.format = SN_LINES;
   infer->form.pattern = pattern;
+  infer->form.continued = true;
   base_buffer_puts(&text, "lines ");
   tql_print_string(&text, pattern, strlen(pattern));
   infer->format = base_arena_strdup(infer->arena, base_buffer_text(&text));

@@ -188,7 +188,7 @@ struct tql_mapping {
 struct tql_file_form {
   struct tql_name format, empty;
   const char *how; /* behind the format: a separator, a pattern; or NULL */
-  bool headless, ragged;
+  bool headless, ragged, continued;
   int64_t skipped; /* lines that stand before the header; 0: none */
   struct tql_mapping *mappings;
   size_t mapping_count;

@@ -194,6 +194,9 @@ struct tql_copy_options *tql_copy_skipping_lines(struct tql_parser *parser,
 struct tql_copy_options *tql_copy_as(struct tql_parser *parser, struct tql_copy_options *options,
                                      const struct tql_span *at, const struct tql_name *format,
                                      const struct tql_lexeme *how);
+struct tql_copy_options *tql_copy_continued(struct tql_parser *parser,
+                                            struct tql_copy_options *options,
+                                            const struct tql_span *at);
 struct tql_copy_options *tql_copy_ragged(struct tql_parser *parser,
                                          struct tql_copy_options *options,
                                          const struct tql_span *at);

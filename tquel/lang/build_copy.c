@@ -84,6 +84,14 @@ struct tql_copy_options *tql_copy_without(struct tql_parser *parser,
   return options;
 }
 
+struct tql_copy_options *tql_copy_continued(struct tql_parser *parser,
+                                            struct tql_copy_options *options,
+                                            const struct tql_span *at) {
+  tql_option_once(parser, at, options->form.continued, "continued");
+  options->form.continued = true;
+  return options;
+}
+
 struct tql_copy_options *tql_copy_ragged(struct tql_parser *parser,
                                          struct tql_copy_options *options,
                                          const struct tql_span *at) {
@@ -208,7 +216,7 @@ static void set_options(struct tql_statement *statement, const struct tql_copy_o
   statement->ordered_by_stop = options->ordered;
   statement->skipping_errors = options->skipping;
   if (form->format.text != NULL || form->empty.text != NULL || form->headless || form->ragged ||
-      form->skipped > 0 || form->mappings != NULL)
+      form->continued || form->skipped > 0 || form->mappings != NULL)
     statement->form = form;
 }
 

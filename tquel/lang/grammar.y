@@ -59,7 +59,7 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
   TRUE_WORD "true" UNIQUE "unique" VALID "valid" WHEN "when" WHERE "where"
 
 %token <struct tql_lexeme>
-  ANALYZE "analyze" AS "as" ASCENDING "ascending" BEGIN_WORD "begin" BETWEEN "between" CONTAIN "contain" CREDIBILITY "credibility" DESCENDING "descending" DURING "during" EACH "each"
+  ANALYZE "analyze" AS "as" ASCENDING "ascending" BEGIN_WORD "begin" BETWEEN "between" CONTAIN "contain" CONTINUED "continued" CREDIBILITY "credibility" DESCENDING "descending" DURING "during" EACH "each"
   ELSE "else" EMPTY "empty" FILE_WORD "file" LIKE "like" RAGGED "ragged" WITHOUT "without"
   END_WORD "end" EQUAL "equal" ERRORS "errors" EVENT "event" EVER "ever" EXTEND "extend"
   FOLLOWING "following" IN "in" INSTANT "instant" INTEGRITY "integrity" LAST "last" LIMIT "limit" MATCHES "matches" OFFSET "offset" ORDERED "ordered"
@@ -318,6 +318,7 @@ copy_options:
 | copy_options AS word               { $$ = tql_copy_as(parser, $1, &@2, &$word, NULL); }
 | copy_options AS word STRING[how]   { $$ = tql_copy_as(parser, $1, &@2, &$word, &$how); }
 | copy_options RAGGED                { $$ = tql_copy_ragged(parser, $1, &@2); }
+| copy_options CONTINUED             { $$ = tql_copy_continued(parser, $1, &@2); }
 | copy_options WITHOUT word          { $$ = tql_copy_without(parser, $1, &@2, &$word); }
 | copy_options EMPTY word[periods] word[how]
     { $$ = tql_copy_empty(parser, $1, &@2, &$periods, &$how); }
@@ -724,6 +725,7 @@ plain_word:
 | PERSISTENT   { $$ = tql_name(parser, &@1, &$1); }
 | PLAIN        { $$ = tql_name(parser, &@1, &$1); }
 | PRECEDE      { $$ = tql_name(parser, &@1, &$1); }
+| CONTINUED    { $$ = tql_name(parser, &@1, &$1); }
 | RAGGED       { $$ = tql_name(parser, &@1, &$1); }
 | SAMPLED      { $$ = tql_name(parser, &@1, &$1); }
 | SKIPPING     { $$ = tql_name(parser, &@1, &$1); }

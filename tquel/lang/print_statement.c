@@ -122,6 +122,7 @@ static void print_form(struct base_buffer *out, const struct tql_file_form *form
   if (form->skipped > 0) base_buffer_printf(out, " skipping %lld lines", (long long)form->skipped);
   if (form->headless) base_buffer_puts(out, " without header");
   if (form->ragged) base_buffer_puts(out, " ragged");
+  if (form->continued) base_buffer_puts(out, " continued");
   for (size_t i = 0; i < form->mapping_count; i++) {
     base_buffer_puts(out, i > 0 ? ", " : " (");
     print_mapping(out, &form->mappings[i]);

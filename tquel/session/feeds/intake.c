@@ -111,6 +111,7 @@ enum base_status session_file_form(struct tql_session *session,
   struct sn_form *form = BASE_NEW(session->arena, struct sn_form); /* feeds outlive the statement */
   form->headless = said->headless;
   form->ragged = said->ragged;
+  form->continued = said->continued;
   form->skipped = said->skipped;
   form->mapping_count = said->mapping_count;
   struct sn_mapping *mappings =
