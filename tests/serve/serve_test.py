@@ -204,7 +204,7 @@ def clock_alone(world):
 def clock_too_fast(world):
     """a clock that nobody can keep up with is late, which is said, and keeps nobody from an answer"""
     world.serve(timeline='real')
-    world.good('range of c is Clock(1 us) retrieve into Fast (k = 1) when c overlap c')
+    world.good('range of c is Clock(20 ns) retrieve into Fast (k = 1) when c overlap c')
 
     def ticks():
         with contextlib.closing(sqlite3.connect(world.database)) as rows:
@@ -213,10 +213,10 @@ def clock_too_fast(world):
     until(lambda: ticks() >= 100000, 'it ticks')
     for _ in range(5):
         equal(world.good('retrieve (x = 1)', '--format', 'csv').split()[-1], 'beginning,beginning,forever,forever,true,1')
-    said = world.run('--connect', world.socket, '-c', 'range of f is Fast retrieve (f.k) when f overlap "2020-01-01"')
     # A statement that is short runs in the server, others in a reader, which may hold up the log for too long.
-    check('tick faster than can be computed' in said.err or 'final only before' in said.err or 'TQ-0516' in said.err,
-          f'it is late: {said.err}')
+    for _ in range(5):
+        said = world.run('--connect', world.socket, '-c', 'range of f is Fast retrieve (f.k) when f overlap "2020-01-01"')
+        check('tick faster than can be computed' in said.err and (said.code == 0 or 'TQ-0516' in said.err), f'it is late: {said.code} {said.err}')
     log = os.path.getsize(world.database + '-wal') >> 20
     check(log <= 256, f'the write-ahead log has {log} MiB')
     world.good('destroy Fast')

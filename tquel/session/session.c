@@ -173,9 +173,28 @@ static bool only_looks(const struct tql_statement *statement) {
   }
 }
 
-/* What it said, as far as it came, is not said. */
+/* Whatever has no place of its own (the database, a disk, a clock) happened at this statement. */
+static void say_where(struct tql_session *session, size_t from, size_t to) {
+  for (size_t i = from; i < to; i++) {
+    struct base_diag *diag = &session->diags->items[i];
+    if (diag->source != NULL || diag->range.first_line > 0) continue;
+    diag->source = session->source;
+    diag->range = session->statement->range;
+  }
+}
+
+/* What it said, as far as it came, is not said, but for what a reader that runs it does not know: how late clocks are. */
 static enum base_status give_back(struct tql_session *session, size_t diags) {
-  base_diag_drop(session->diags, diags);
+  struct base_diag_sink *sink = session->diags;
+  size_t kept = diags;
+  for (size_t i = diags; i < sink->count && !session->awaits; i++) {
+    if (sink->items[i].number != MSG_KNOWN_LESS_FAR) continue;
+    struct base_diag late = sink->items[i];
+    sink->items[i] = sink->items[kept];
+    sink->items[kept++] = late;
+  }
+  say_where(session, diags, kept);
+  base_diag_drop(session->diags, kept);
   base_diag_release(session->diags);
   session_budget_end(session);
   session->statement = NULL;
@@ -242,13 +261,7 @@ static enum base_status run_one(struct tql_session *session, const struct tql_st
   if (session->group_open && st_has_failed(session->database)) session_take_back(session);
   if (status == BASE_CANCEL && (session->impatient || session->awaits))
     return give_back(session, before);
-  /* Whatever has no place of its own (the database, a disk) happened at this statement. */
-  for (size_t i = before; i < session->diags->count; i++) {
-    struct base_diag *diag = &session->diags->items[i];
-    if (diag->source != NULL || diag->range.first_line > 0) continue;
-    diag->source = session->source;
-    diag->range = statement->range;
-  }
+  say_where(session, before, session->diags->count);
   base_diag_release(session->diags);
   if (status == BASE_CANCEL && session_report_excess(session, &statement->range))
     status = BASE_SYSTEM;
