@@ -416,6 +416,9 @@ static enum base_status take_file(struct infer *infer, size_t file, size_t most,
       note_problem(
           infer, &record,
           separated ? "not as many fields as the first line" : "a key that is there twice");
+    if (good && infer->form.continued && memchr(record.text, '\n', record.length) != NULL &&
+        infer->longer++ == 0)
+      infer->first_longer_line = record.line;
     infer->records += good;
     taken++;
   }

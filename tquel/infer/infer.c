@@ -27,6 +27,11 @@ static void note_what_it_is(struct infer *infer) {
         "%zu of them have fewer fields than the first line, the first of these is line %lld: "
         "what lacks at the end is empty",
         infer->shorter, (long long)infer->first_shorter_line);
+  if (infer->longer > 0)
+    infer_note(infer,
+               "%zu of them have further lines, which the pattern does not match, the first of "
+               "these is line %lld: those belong to the message",
+               infer->longer, (long long)infer->first_longer_line);
   if (infer->bad > 0)
     infer_note(infer,
                "%zu of them are none, the first on line %lld: %s; copy fails there, and with "

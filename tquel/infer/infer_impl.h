@@ -61,6 +61,8 @@ struct infer {
   size_t unsayable; /* values whose key no statement can say */
   size_t shorter;   /* records with fewer fields than the first line */
   int64_t first_shorter_line;
+  size_t longer; /* records of lines that go on */
+  int64_t first_longer_line;
   bool all;
   const char *first_problem;
   int64_t first_problem_line;
