@@ -20,6 +20,7 @@ struct sn_lines {
   uint32_t *numbers;
   size_t count;
   struct sn_member *members;
+  struct base_buffer joined; /* lines of one record, without \r at their ends */
 };
 
 static pcre2_code *compile(const char *pattern, int *ret_number, size_t *ret_at) {
@@ -90,6 +91,7 @@ void sn_lines_free(struct sn_lines *lines) {
   free(lines->names);
   free(lines->numbers);
   free(lines->members);
+  base_buffer_done(&lines->joined);
   free(lines);
 }
 
@@ -126,6 +128,19 @@ bool sn_lines_read(struct sn_lines *lines, const char *line, size_t length,
   return true;
 }
 
+/* Lines that end with \r\n end with \n within a value. */
+static void join(struct sn_lines *lines, struct sn_member *member) {
+  const char *at = member->text, *end = at + member->length, *found;
+  base_buffer_clear(&lines->joined);
+  for (; (found = memchr(at, '\r', (size_t)(end - at))) != NULL; at = found + 1) {
+    bool is_end = found + 1 < end && found[1] == '\n';
+    base_buffer_append(&lines->joined, at, (size_t)(found - at) + (is_end ? 0 : 1));
+  }
+  base_buffer_append(&lines->joined, at, (size_t)(end - at));
+  member->text = base_buffer_text(&lines->joined);
+  member->length = lines->joined.length;
+}
+
 bool sn_lines_read_all(struct sn_lines *lines, const char *text, size_t length,
                        const struct sn_member **ret, size_t *ret_count, const char **ret_problem) {
   const char *newline = memchr(text, '\n', length);
@@ -141,6 +156,8 @@ bool sn_lines_read_all(struct sn_lines *lines, const char *text, size_t length,
       last = member;
   }
   *ret_problem = "the line goes on, and no part of the pattern is at its end";
-  if (last != NULL) last->length = (size_t)(text + length - last->text);
-  return last != NULL;
+  if (last == NULL) return false;
+  last->length = (size_t)(text + length - last->text);
+  if (memchr(last->text, '\r', last->length) != NULL) join(lines, last);
+  return true;
 }

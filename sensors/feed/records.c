@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/base/env.h"
+
 void sn_records_init(struct sn_records *records, enum sn_format format,
                      const struct sn_form *form) {
   *records = (struct sn_records){.format = format, .json = {.nested = true}};
@@ -87,6 +89,7 @@ void sn_records_cut(struct sn_records *records, const struct sn_form *form, enum
   splitter->cut = SN_CUT_STARTS;
   splitter->begins = begins;
   splitter->begins_context = records->lines;
+  splitter->grown = base_env_monotonic(); /* what is read already */
   source->keeps_last = true;
 }
 

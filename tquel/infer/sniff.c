@@ -106,9 +106,10 @@ static bool reads_by_pattern(void *context, const char *line, size_t length) {
   return true;
 }
 
-/* A few lines may be of somebody else: nine in ten are enough. */
+/* A few lines may be of somebody else, as the first one that some write: nine in ten are enough. */
 static bool are_enough(size_t good, size_t count) {
-  return count > 0 && good * 10 >= count * 9;
+  size_t forgiven = good >= 3 ? 1 : 0;
+  return count > 0 && (good + forgiven) * 10 >= count * 9;
 }
 
 static const struct sn_log *find_log(const struct head *head) {
@@ -158,8 +159,8 @@ static bool has_clock(const struct head *head) {
   return false;
 }
 
-/* The pattern of a log that is nobody's in particular; NULL: it is none. Half of its lines are enough: messages go on over
- * several lines, and traces stand between them. */
+/* The pattern of a log that is nobody's in particular; NULL: it is none. Half of its lines are enough, or a fifth if these are
+ * several: messages go on over several lines, and traces stand between them. */
 static const char *find_text_pattern(struct infer *infer, const struct head *head) {
   const char *pattern;
   if (!has_clock(head)) return NULL;
@@ -168,7 +169,8 @@ static const char *find_text_pattern(struct infer *infer, const struct head *hea
     struct text_log log = {.lines = sn_lines_new(pattern)};
     size_t count, good = count_lines(head, reads_text, &log, &count);
     sn_lines_free(log.lines);
-    if (good > 0 && good * 2 + log.indented >= count)
+    size_t times = good >= 3 ? 5 : 2;
+    if (good > 0 && good * times + log.indented >= count)
       return infer_text_pattern(infer->arena, i, log.parts);
   }
   return NULL;
@@ -361,6 +363,15 @@ static bool are_alike(const struct head *one, const struct head *other) {
   return false;
 }
 
+/* sep=; "sep=;" */
+static bool says_separator(const struct head *head) {
+  size_t quote = head->length > 0 && *head->text == '"' ? 1 : 0;
+  if (head->length < 6 + 2 * quote || strncasecmp(head->text + quote, "sep=", 4) != 0) return false;
+  const char *behind = head->text + quote + 5;
+  if (quote > 0 && *behind++ != '"') return false;
+  return *behind == '\n' || *behind == '\r';
+}
+
 /* Comments, the last of which may be the header; and what Excel writes of the separator. */
 static void skip_preamble(struct infer *infer, struct head *head) {
   struct head next = *head, last = *head;
@@ -373,8 +384,7 @@ static void skip_preamble(struct infer *infer, struct head *head) {
     next = last;
     lines--;
   }
-  if (lines == 0 && next.length > 5 && strncasecmp(next.text, "sep=", 4) == 0 &&
-      (next.text[5] == '\n' || next.text[5] == '\r')) {
+  if (says_separator(&next)) {
     skip_line(&next);
     lines++;
   }
