@@ -327,6 +327,11 @@ def said(points, tquel, folder):
     points.point(loaded.returncode == 2 and b'column2' in loaded.stderr and b'b = text' in loaded.stderr, 'skipping lines', loaded.stdout, loaded.stderr)
     followed = run(tquel, ['-c', 'create event R (a = i4) copy R from "-" skipping 2 lines following range of r is R display R'], input=b'x "y\nz\nat,a\n2026-01-01,1\n')
     points.point(b'true,1' in followed.stdout, 'skipping lines of what is followed', followed.stdout, followed.stderr)
+    path = os.path.join(folder, 'two-years.csv')
+    with open(path, 'w') as file:
+        file.write('country,2019,2020\nDE,1,2\n')
+    inferred = run(tquel, ['infer', path])
+    points.point(b'if it is a header' in inferred.stdout, 'two years may be a header', inferred.stdout)
     for text, said in (('skipping 0 lines', b'no lines are skipped'), ('skipping 1 rows', b'where lines was expected'),
                        ('skipping 1 line skipping 2 lines', b'a second'), ('skipping 99999999999999999999 lines', b'TQ-')):
         wrong = run(tquel, ['-c', 'create R from "x" ' + text])

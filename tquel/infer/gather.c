@@ -236,8 +236,9 @@ static bool is_name(const struct sn_member *member) {
   return !number && !date;
 }
 
-/* Three years or more, one after the other, as the columns of a table may be called that has a column for each year. */
-static bool has_years(const struct sn_sample_record *record) {
+/* How many years there are, one after the other, beside others: as the columns of a table may be called that has a column for
+ * each year. 0: no such. */
+static size_t years_of(const struct sn_sample_record *record) {
   int64_t before = 0;
   size_t run = 0, others = 0;
   for (size_t i = 0; i < record->count; i++) {
@@ -253,15 +254,15 @@ static bool has_years(const struct sn_sample_record *record) {
     else if (run == 0 || year == before + 1)
       run++, before = year;
     else
-      return false;
+      return 0;
   }
-  return run >= 3 && others > 0;
+  return others > 0 ? run : 0;
 }
 
 /* Is the first record a header? One of names only, of which one at most is empty (as that of an index), or of years. */
 static bool is_header(const struct sn_sample_record *record) {
   size_t empty = 0;
-  bool years = has_years(record);
+  bool years = years_of(record) >= 3;
   for (size_t i = 0; i < record->count; i++) {
     const char *text = record->members[i].text;
     size_t length = record->members[i].length;
@@ -307,6 +308,11 @@ bool infer_is_header(struct infer *infer, size_t file, const struct sn_sample_re
   bool named = !infer->form.headless;
   if (file == 0 && infer->count == 0) {
     if (named && infer->options->form == NULL) named = is_header(record);
+    if (!named && years_of(record) == 2)
+      infer_note(
+          infer,
+          "the first line is taken for a record, as two of its fields are numbers: if it is a "
+          "header, leave without header out, and say columns by their names");
     take_header(infer, record, named);
   }
   base_grow(&infer->order, &infer->order_capacity, record->count, sizeof *infer->order);
