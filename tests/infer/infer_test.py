@@ -81,6 +81,11 @@ case('comment-header.csv', lines('# made by x', '#time,host', '2026-11-29 06:13:
 case('sep.csv', lines('sep=;', 'time;host', '2026-11-29 06:13:37;a', '2026-11-29 06:13:38;b', end='\r\n'), 'event sep (host = text)', 2, ('r.host = "b"', 1))
 case('sep.txt', lines('sep=,', 'time,host', '2026-11-29 06:13:37,a', '2026-11-29 06:13:38,b'), 'event sep (host = text)', 2, ('r.host = "b"', 1))
 case('comments-sep.csv', '\ufeff' + lines('# a "b', '# c', 'sep=;', 't;v', '2026-01-01;1', '2026-01-02;-2'), 'event comments_sep (v = i4)', 2, ('r.v = -2', 1))
+case('comment-names.tsv', lines('# made by x', '#code\tplace', 'AD\t+42+01', 'AE\t+24+55'), 'comment_names (code = text, place = text)', 2, ('r.code = "AD"', 1))
+case('comment-prose.csv', lines('# made by x, of y', 'name,place', 'a,b', 'c,d'), 'comment_prose (name = text, place = text)', 2, ('r.name = "a"', 1))
+case('since1900.txt', lines('2272060800 10 # 1 Jan 1972', '3692217600 37 # 1 Jan 2017'), 'since1900 (time_ = i8, message = text)', 2)
+case('digits.ndjson', lines('{"time":"2026-01-01T00:00:00Z","took":0.012345678901234567}', '{"time":"2026-01-01T00:00:01Z","took":5.123456789012345e-05}'),
+     'event digits (took = f8)', 2)
 case('quoted-sep.csv', lines('"sep=;"', 't;v', '2026-01-01;1', '2026-01-02;-2'), 'event quoted_sep (v = i4)', 2)
 case('glog-first.log', lines('Log file created at: 2026/11/29 06:13:37', *['I1129 06:13:37.123456   12345 server.go:%d] x' % i for i in range(4)]),
      'event glog_first (level = text, thread = i4, file = text, line = i4, message = text)', None)
@@ -332,6 +337,11 @@ def said(points, tquel, folder):
         file.write('country,2019,2020\nDE,1,2\n')
     inferred = run(tquel, ['infer', path])
     points.point(b'if it is a header' in inferred.stdout, 'two years may be a header', inferred.stdout)
+    path = os.path.join(folder, 'between.csv')
+    with open(path, 'w') as file:
+        file.write('a,b\nx,y\n# in between, of two\nz,w\n')
+    inferred = run(tquel, ['infer', path])
+    points.point(b'1 of them begin with #, the first of these is line 3' in inferred.stdout, 'comments between records', inferred.stdout)
     for text, said in (('skipping 0 lines', b'no lines are skipped'), ('skipping 1 rows', b'where lines was expected'),
                        ('skipping 1 line skipping 2 lines', b'a second'), ('skipping 99999999999999999999 lines', b'TQ-')):
         wrong = run(tquel, ['-c', 'create R from "x" ' + text])

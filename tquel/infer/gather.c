@@ -81,8 +81,9 @@ static void look_at_number(struct infer_column *column, const char *text, size_t
     column->decimals = false;
   column->integers = column->integers && integer;
   column->fractions |= column->decimals && !integer;
-  size_t digits = 0;
-  for (size_t i = 0; i < length; i++) digits += text[i] >= '0' && text[i] <= '9';
+  size_t digits = 0; /* from the first on that is not zero */
+  for (size_t i = 0; i < length && text[i] != 'e' && text[i] != 'E'; i++)
+    digits += text[i] >= (digits > 0 ? '0' : '1') && text[i] <= '9';
   const int64_t exact = INT64_C(1) << 53; /* beyond it a double leaves some out */
   column->long_digits |= digits > 17 || (integer && (whole > exact || whole < -exact));
   if (integer && whole < column->least) column->least = whole;
@@ -425,6 +426,8 @@ static enum base_status take_file(struct infer *infer, size_t file, size_t most,
     if (good && infer->form.continued && memchr(record.text, '\n', record.length) != NULL &&
         infer->longer++ == 0)
       infer->first_longer_line = record.line;
+    if (good && separated && record.length > 0 && *record.text == '#' && infer->hashes++ == 0)
+      infer->first_hash_line = record.line;
     infer->records += good;
     taken++;
   }

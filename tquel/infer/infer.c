@@ -27,6 +27,11 @@ static void note_what_it_is(struct infer *infer) {
         "%zu of them have fewer fields than the first line, the first of these is line %lld: "
         "what lacks at the end is empty",
         infer->shorter, (long long)infer->first_shorter_line);
+  if (infer->hashes > 0)
+    infer_note(infer,
+               "%zu of them begin with #, the first of these is line %lld: they are taken for "
+               "records; if they are comments, take them out first (grep -v '^#')",
+               infer->hashes, (long long)infer->first_hash_line);
   if (infer->longer > 0)
     infer_note(infer,
                "%zu of them have further lines, which the pattern does not match, the first of "

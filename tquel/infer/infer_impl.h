@@ -26,8 +26,8 @@ struct infer_column {
   bool twice; /* another column has the name */
   /* What its values are, so far. */
   size_t values, empties, lacking; /* lacking: of shorter records */
-  size_t endless;                  /* of times: those that say that there is no end, as 9999-12-31 */
-  size_t last_record;              /* that had it, from 1 */
+  size_t endless;     /* of times: those that say that there is no end, as 9999-12-31 */
+  size_t last_record; /* that had it, from 1 */
   bool integers, decimals, truths,
       texts; /* all: whole numbers, numbers, true or false; any: a string of JSON */
   bool leading_zero, fractions, long_digits, not_utf8;
@@ -61,6 +61,8 @@ struct infer {
   size_t unsayable; /* values whose key no statement can say */
   size_t shorter;   /* records with fewer fields than the first line */
   int64_t first_shorter_line;
+  size_t hashes; /* records that begin with # */
+  int64_t first_hash_line;
   size_t longer; /* records of lines that go on */
   int64_t first_longer_line;
   bool all;

@@ -37,9 +37,19 @@ static enum sn_time_form unit_of(const struct infer_column *column) {
   return SN_TIME_OWN;
 }
 
+/* No log speaks of the future, but for a clock that is wrong by a day. */
+static bool is_future(const struct infer *infer, const struct infer_column *column) {
+  static const double per_second[] = {
+      [SN_TIME_S] = 1, [SN_TIME_MS] = 1e3, [SN_TIME_US] = 1e6, [SN_TIME_NS] = 1e9};
+  double now = (double)infer->options->time.now / 1e9;
+  return infer->form.format == SN_LINES && now > 0 &&
+         column->most_decimal / per_second[unit_of(column)] > now + 86400;
+}
+
 /* Seconds are ten digits, as many other numbers are. */
-static bool is_epoch(const struct infer_column *column, unsigned hints) {
+static bool is_epoch(const struct infer *infer, const struct infer_column *column, unsigned hints) {
   if (!column->decimals || column->leading_zero || unit_of(column) == SN_TIME_OWN) return false;
+  if (is_future(infer, column)) return false;
   return (hints & (INFER_HINT_TIME | INFER_HINT_START | INFER_HINT_STOP)) != 0;
 }
 
@@ -103,7 +113,7 @@ static void find_time(const struct infer *infer, struct infer_column *column) {
     column->is_time = true;
     return;
   }
-  if (is_epoch(column, hints)) {
+  if (is_epoch(infer, column, hints)) {
     column->is_time = true;
     column->form = unit_of(column);
     return;

@@ -354,11 +354,24 @@ static void skip_line(struct head *head) {
   head->length -= length;
 }
 
-/* Have both lines equally many fields, and more than one, by any separator? */
-static bool are_alike(const struct head *one, const struct head *other) {
+/* Does a field of the first line begin with a digit? */
+static bool has_number(const struct head *head, char separator) {
+  bool first = true;
+  for (size_t i = 0; i < head->length && head->text[i] != '\n'; i++) {
+    if (first && isdigit((unsigned char)head->text[i])) return true;
+    first = head->text[i] == separator;
+  }
+  return false;
+}
+
+/* Is a comment the header of what is in the next line? #NAME,NAME is, and others are if the next line has numbers, so is no header
+ * itself. It may have more fields, as the last ones of a record may lack. */
+static bool is_header_of(const struct head *comment, const struct head *next) {
+  bool close = comment->length > 1 && !isspace((unsigned char)comment->text[1]);
   for (const char *at = ",;\t|"; *at != '\0'; at++) {
-    size_t fields = header_fields(one, *at);
-    if (fields > 1 && fields == header_fields(other, *at)) return true;
+    size_t fields = header_fields(next, *at);
+    if (fields > 1 && header_fields(comment, *at) >= fields && (close || has_number(next, *at)))
+      return true;
   }
   return false;
 }
@@ -380,7 +393,7 @@ static void skip_preamble(struct infer *infer, struct head *head) {
     last = next;
     skip_line(&next);
   }
-  if (lines > 0 && (next.length == 0 || are_alike(&last, &next))) {
+  if (lines > 0 && (next.length == 0 || is_header_of(&last, &next))) {
     next = last;
     lines--;
   }
