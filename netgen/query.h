@@ -234,6 +234,16 @@ struct ng_aggregate {
   struct base_range range;
 };
 
+/* unless VARIABLE where WHERE when WHEN. VARIABLE takes part in nothing else. Without WHEN, of a result that is a period the
+ * portions stay at which no tuple of VARIABLE is valid that satisfies WHERE, and an event if none is at its instant; with
+ * WHEN a result stays, as it is, if no tuple satisfies both. */
+struct ng_absence {
+  unsigned variable;
+  const struct ng_expr
+      *where; /* truth, of domains alone, that does not change with time; NULL: true */
+  const struct ng_expr *when; /* truth over NG_HOLDS; NULL: see above */
+};
+
 /* What may be missing of what aggregate number AGGREGATE counts: VARIABLE, which nothing else names, ranges over
  * periods that divide the time line, and the results with it; those that are not definite make them so. Where the
  * relation has domains, it does so for each group: domain F is the one that stands at place BY[F] of the by list. */
@@ -275,10 +285,12 @@ struct ng_query {
   struct base_range range;
   enum net_timeline timeline;
   struct ng_variable *
-      variables; /* used ones only, outside and inside aggregates; then those of costs, or that paces */
+      variables; /* used ones only, outside and inside aggregates and absences; then those of costs, or that paces */
   size_t variable_count;
   struct ng_aggregate *aggregates;
   size_t aggregate_count;
+  struct ng_absence *absences;
+  size_t absence_count;
   struct ng_doubt *doubts; /* of some aggregates */
   size_t doubt_count;
   const struct ng_lost *const *lost; /* by variable, NULL: nothing is of that; NULL: of any */

@@ -111,6 +111,10 @@ static bool check_shape(const struct tql_binder *binder, const struct tql_expr *
         binder, MSG_NESTED_AGGREGATE, call->range,
         "name the inner one as a derived relation, retrieve NAME (...), and range over it",
         "an aggregate cannot stand inside another one");
+  if (binder->absent >= 0)
+    return refuse(binder, MSG_ABSENCE, call->range,
+                  "retrieve the value into a relation first, and range over it",
+                  "an aggregate cannot stand in an unless clause");
   if (is_of_fraction(call)) {
     if (call->args.count == 2) return true;
     base_report_hint(binder->analysis->diags, MSG_ARGUMENTS, binder->analysis->source, &call->range,

@@ -26,11 +26,14 @@ struct tql_binder {
   struct ng_aggregate *aggregates;
   const char **aggregate_texts; /* canonical: an aggregate written twice is bound once */
   size_t aggregate_count, aggregate_capacity, text_capacity;
+  struct ng_absence *absences;
+  size_t absence_count, absence_capacity;
   struct tql_bound_target *targets;
   size_t target_count, target_capacity;
   const struct tql_expr **bare_names; /* taken as string constants (TQ-0110) */
   size_t bare_name_count, bare_name_capacity;
   bool in_aggregate;
+  int absent;             /* the variable of the unless clause being bound; -1: none is */
   int aggregate_variable; /* of the aggregate being bound; -1: none met so far */
   bool append_times;      /* times of an append: no bare integers on the real timeline (LIVE 12) */
   unsigned depth;
@@ -72,6 +75,12 @@ void tql_set_hint(struct base_diag *diag, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The expression's own text for a message, or "this expression" when it is long. */
 const char *tql_expr_text(const struct tql_analysis *analysis, const struct tql_expr *expr);
+
+/* --- absence.c */
+/* The unless clauses of STATEMENT, behind all its others: into binder->absences. */
+void tql_bind_absences(struct tql_binder *binder, const struct tql_statement *statement);
+/* May variable INDEX be named where the unless clause of binder->absent is bound? False after TQ-0374. */
+bool tql_absence_admits(struct tql_binder *binder, int index, const struct tql_name *name);
 
 /* --- scalar.c */
 const struct ng_expr *tql_bind_scalar(struct tql_binder *binder, const struct tql_expr *expr);

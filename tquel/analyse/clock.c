@@ -56,6 +56,7 @@ static void note_all_times(const struct tql_binder *binder) {
                                      query->at};
   for (size_t i = 0; i < sizeof clauses / sizeof *clauses; i++) note_times(clauses[i], query);
   for (size_t i = 0; i < binder->target_count; i++) note_times(binder->targets[i].expr, query);
+  for (size_t i = 0; i < binder->absence_count; i++) note_times(binder->absences[i].when, query);
   for (size_t i = 0; i < binder->aggregate_count; i++) {
     note_times(binder->aggregates[i].where, query);
     note_times(binder->aggregates[i].when, query);

@@ -167,6 +167,13 @@ static struct tql_statement rewritten_statement(const struct rewriter *rewriter,
   copy.clauses.start = rewritten(rewriter, clauses->start, AS_TIME);
   copy.clauses.stop = rewritten(rewriter, clauses->stop, AS_TIME);
   copy.clauses.at = rewritten(rewriter, clauses->at, AS_TIME);
+  copy.absences = BASE_NEW_ARRAY(rewriter->arena, statement->absence_count, struct tql_absence);
+  for (size_t i = 0; i < statement->absence_count; i++) {
+    const struct tql_absence *absence = &statement->absences[i];
+    copy.absences[i] = *absence;
+    copy.absences[i].clauses.where = rewritten(rewriter, absence->clauses.where, AS_VALUE);
+    copy.absences[i].clauses.when = rewritten(rewriter, absence->clauses.when, AS_TIME);
+  }
   return copy;
 }
 

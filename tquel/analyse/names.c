@@ -144,6 +144,7 @@ int tql_bind_variable(struct tql_binder *binder, const struct tql_name *name) {
     return -1;
   }
   int index = add_variable(binder, variable);
+  if (binder->absent >= 0) return tql_absence_admits(binder, index, name) ? index : -1;
   if (!binder->in_aggregate)
     binder->variables[index].outside = true;
   else if (!aggregate_admits(binder, index, name))

@@ -23,7 +23,8 @@ void tql_binder_init(struct tql_binder *binder, const struct tql_analysis *analy
                                 .scope = analysis->scope,
                                 .arena = analysis->arena,
                                 .query = BASE_NEW(analysis->arena, struct ng_query),
-                                .aggregate_variable = -1};
+                                .aggregate_variable = -1,
+                                .absent = -1};
   const struct tql_settings *settings = analysis->scope->settings;
   struct ng_query *query = binder->query;
   query->source = analysis->source;
@@ -41,6 +42,7 @@ void tql_binder_done(struct tql_binder *binder) {
   free(binder->variables);
   free(binder->aggregates);
   free(binder->aggregate_texts);
+  free(binder->absences);
   free(binder->targets);
   free(binder->bare_names);
 }
@@ -84,6 +86,9 @@ const struct ng_query *tql_binder_finish(struct tql_binder *binder,
   query->aggregates = copied(binder->arena, binder->aggregates, binder->aggregate_count,
                              sizeof *binder->aggregates);
   query->aggregate_count = binder->aggregate_count;
+  query->absences =
+      copied(binder->arena, binder->absences, binder->absence_count, sizeof *binder->absences);
+  query->absence_count = binder->absence_count;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   tql_print_statement(&text, statement);
   query->text = base_arena_strdup(binder->arena, base_buffer_text(&text));
@@ -364,6 +369,7 @@ static enum base_status retrieve_held(const struct tql_analysis *analysis,
     tql_bind_summary(&binder, statement);
   else
     tql_bind_clauses(&binder, &statement->clauses);
+  tql_bind_absences(&binder, statement);
   binder.query->result_class = tql_result_class(&binder, statement);
   binder.query->coalesced = statement->coalesced;
   if (statement->coalesced) refuse_temporal_targets(&binder);

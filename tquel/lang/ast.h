@@ -115,6 +115,13 @@ struct tql_clauses {
   struct base_range where_range, when_range, start_range, stop_range, at_range; /* of the keyword */
 };
 
+/* unless VARIABLE where WHERE when WHEN: what has no such partner stays. Of the clauses those two alone. */
+struct tql_absence {
+  struct tql_name variable;
+  struct tql_clauses clauses;
+  struct base_range range; /* of the whole */
+};
+
 /* What a result is sorted by: an element of the target list, by its name or as V.DOMAIN, or a time. */
 enum tql_sort_kind { TQL_SORT_ELEMENT, TQL_SORT_START, TQL_SORT_STOP, TQL_SORT_AT };
 struct tql_sort_key {
@@ -204,7 +211,8 @@ struct tql_statement {
   /* RANGE: variable .variable over relation .name, or a call Clock(n): .expr is the TQL_E_CALL;
    *        .credibility -1, 0 or 100
    * CREATE: .relation_kind, .persistent, .name, .domains, .names of the key (traced/sampled: by)
-   * RETRIEVE: .unique, .coalesced or .summary (.during), .name (absent: print the result), .targets, .clauses, .order (or NULL)
+   * RETRIEVE: .unique, .coalesced or .summary (.during), .name (absent: print the result), .targets, .clauses,
+   *        .absences, .order (or NULL)
    * APPEND: .name, .targets, .clauses     DELETE: .variable, .clauses
    * REPLACE: .variable, .targets, .clauses
    *        or variable .variable over a file: .path, .form, .skipping_errors
@@ -236,6 +244,8 @@ struct tql_statement {
   size_t domain_count;
   struct tql_target_list targets;
   struct tql_clauses clauses;
+  struct tql_absence *absences;
+  size_t absence_count;
   struct tql_order *order;
   const char *path;
   struct base_range path_range;

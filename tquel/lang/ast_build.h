@@ -151,6 +151,13 @@ struct tql_order *tql_order_offset(struct tql_parser *parser, struct tql_order *
 struct tql_sort_key tql_sort_of_domain(struct tql_parser *parser, const struct tql_span *span,
                                        const struct tql_name *of, const struct tql_lexeme *domain,
                                        const struct tql_span *domain_span);
+/* unless VARIABLE CLAUSES; fails on clauses that it does not take. */
+struct tql_absence tql_build_absence(struct tql_parser *parser, const struct tql_span *span,
+                                     const struct tql_name *variable,
+                                     const struct tql_clauses *clauses);
+/* STATEMENT has these unless clauses (NULL: none). Returns it. */
+struct tql_statement *tql_set_absences(struct tql_statement *statement,
+                                       const struct tql_list *absences);
 /* Returns STATEMENT. */
 struct tql_statement *tql_set_order(struct tql_statement *statement, struct tql_order *order);
 

@@ -249,6 +249,27 @@ struct tql_sort_key tql_sort_of_domain(struct tql_parser *parser, const struct t
                                .range = span->range};
 }
 
+struct tql_absence tql_build_absence(struct tql_parser *parser, const struct tql_span *span,
+                                     const struct tql_name *variable,
+                                     const struct tql_clauses *clauses) {
+  const struct base_range *other = clauses->start  ? &clauses->start_range
+                                   : clauses->stop ? &clauses->stop_range
+                                   : clauses->at   ? &clauses->at_range
+                                                   : NULL;
+  if (other != NULL)
+    tql_fail(parser, MSG_SYNTAX, other, "write at, start and stop before unless",
+             "an unless clause has a where and a when of its own, and no time of a result");
+  return (struct tql_absence){.variable = *variable, .clauses = *clauses, .range = span->range};
+}
+
+struct tql_statement *tql_set_absences(struct tql_statement *statement,
+                                       const struct tql_list *absences) {
+  if (absences == NULL) return statement;
+  statement->absences = absences->items;
+  statement->absence_count = absences->count;
+  return statement;
+}
+
 struct tql_statement *tql_set_order(struct tql_statement *statement, struct tql_order *order) {
   statement->order = order;
   return statement;

@@ -64,15 +64,15 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
   END_WORD "end" EQUAL "equal" ERRORS "errors" EVENT "event" EVER "ever" EXTEND "extend"
   FOLLOWING "following" IN "in" INSTANT "instant" INTEGRITY "integrity" LAST "last" LIMIT "limit" MATCHES "matches" OFFSET "offset" ORDERED "ordered"
   OVERLAP "overlap" PERIOD "period" PERMIT "permit" PERSISTENT "persistent" PLAIN "plain"
-  PRECEDE "precede" SAMPLED "sampled" SKIPPING "skipping" SORT "sort" SUMMARY "summary" TRACED "traced" UNTIL "until"
+  PRECEDE "precede" SAMPLED "sampled" SKIPPING "skipping" SORT "sort" SUMMARY "summary" TRACED "traced" UNLESS "unless" UNTIL "until"
   VIEW "view" WITH "with" WITHIN "within"
 
 /* After `set` only; everywhere else the word is a plain name. */
 %token <struct tql_lexeme> RULE "rule"
 
-/* Behind `retrieve` these three are names, as contextual words are: a result has to be said before it is sorted. */
+/* Behind `retrieve` these are names, as contextual words are: a result has to be said before it is sorted. */
 %precedence NO_NAME
-%precedence SORT LIMIT OFFSET
+%precedence SORT LIMIT OFFSET UNLESS
 
 /* Loosest first. The thesis states no precedences; its formulas fix these. */
 %left OR
@@ -110,7 +110,8 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
 %type <struct tql_relation_head> create_head
 %type <bool> analyze_option
 %type <struct tql_order *> order
-%type <struct tql_list *> sort_keys
+%type <struct tql_list *> sort_keys absences
+%type <struct tql_absence> absence
 %type <struct tql_sort_key> sort_key sort_of
 
 %%
@@ -190,9 +191,10 @@ by_option:
 /* --- retrieve and the updates -------------------------------------------------------------- */
 
 retrieve:
-  RETRIEVE retrieve_modes relation_name_option targets clauses order
-    { $$ = tql_set_order(tql_build_retrieve(parser, &@$, $retrieve_modes, &$relation_name_option,
-                                            $targets, &@targets, $clauses), $order); }
+  RETRIEVE retrieve_modes relation_name_option targets clauses absences order
+    { $$ = tql_build_retrieve(parser, &@$, $retrieve_modes, &$relation_name_option, $targets, &@targets,
+                              $clauses);
+      $$ = tql_set_order(tql_set_absences($$, $absences), $order); }
 | RETRIEVE SUMMARY into_option targets during_option clauses order
     { $$ = tql_set_order(tql_build_summary(parser, &@$, &$into_option, $targets, &@targets,
                                            $during_option, $clauses), $order); }
@@ -267,6 +269,16 @@ clauses:
 | clauses VALID AT full                { $$ = tql_clause_at(parser, $1, &@VALID, $full, true); }
 | clauses VALID FROM full[a] TO full[b]
     { $$ = tql_clause_valid(parser, $1, &@VALID, $a, $b); }
+;
+
+/* What has no partner stays. */
+absences:
+  %empty            { $$ = NULL; }
+| absences absence  { $$ = tql_list_add(parser, $1, sizeof $2, &$2); }
+;
+
+absence:
+  UNLESS name clauses  { $$ = tql_build_absence(parser, &@$, &$name, $clauses); }
 ;
 
 /* --- the order of a result ----------------------------------------------------------------- */
@@ -731,6 +743,7 @@ plain_word:
 | SKIPPING     { $$ = tql_name(parser, &@1, &$1); }
 | SORT         { $$ = tql_name(parser, &@1, &$1); }
 | TRACED       { $$ = tql_name(parser, &@1, &$1); }
+| UNLESS       { $$ = tql_name(parser, &@1, &$1); }
 | UNTIL        { $$ = tql_name(parser, &@1, &$1); }
 | VIEW         { $$ = tql_name(parser, &@1, &$1); }
 | WITH         { $$ = tql_name(parser, &@1, &$1); }

@@ -190,6 +190,10 @@ static void print_retrieve(struct base_buffer *out, const struct tql_statement *
   print_targets(out, &statement->targets);
   print_clause(out, " during ", statement->during, false);
   print_clauses(out, &statement->clauses);
+  for (size_t i = 0; i < statement->absence_count; i++) {
+    print_word(out, " unless ", &statement->absences[i].variable);
+    print_clauses(out, &statement->absences[i].clauses);
+  }
   print_order(out, statement->order);
 }
 

@@ -289,6 +289,16 @@ static bool is_permitted(struct asking *asking, const struct session_relation *r
   return any;
 }
 
+/* The clauses that choose among the tuples of VARIABLE: those of the unless clause that it is bound in, or the
+ * statement's own. */
+static struct tql_clauses *clauses_about(const struct asking *asking, const char *variable) {
+  struct tql_statement *statement = asking->rewritten;
+  for (size_t i = 0; i < statement->absence_count; i++)
+    if (strcasecmp(statement->absences[i].variable.text, variable) == 0)
+      return &statement->absences[i].clauses;
+  return &statement->clauses;
+}
+
 /* The conditions of the permits USED are added to the statement, about VARIABLE; once, however often it is named. They
  * come before what the user has said, so that nothing is computed of tuples that he may not see. */
 static void qualify(struct asking *asking, const struct looked_up *permits, const bool *used,
@@ -305,8 +315,8 @@ static void qualify(struct asking *asking, const struct looked_up *permits, cons
     if (used[i])
       condition = joined(asking, TQL_E_OR, condition,
                          about(asking, permits->permits[i].condition, variable));
-  asking->rewritten->clauses.where =
-      joined(asking, TQL_E_AND, condition, asking->rewritten->clauses.where);
+  struct tql_clauses *clauses = clauses_about(asking, variable);
+  clauses->where = joined(asking, TQL_E_AND, condition, clauses->where);
 }
 
 /* All domains of RELATION, as a whole. */
@@ -383,6 +393,12 @@ static void ask_clauses(struct asking *asking) {
   ask_expr(asking, clauses.start, false);
   ask_expr(asking, clauses.stop, false);
   ask_expr(asking, clauses.at, false);
+  for (size_t i = 0; i < asking->statement->absence_count; i++) {
+    const struct tql_absence *absence = &asking->statement->absences[i];
+    ask_domain(asking, "retrieve", &absence->variable, NULL, false);
+    ask_expr(asking, absence->clauses.where, false);
+    ask_expr(asking, absence->clauses.when, false);
+  }
 }
 
 /* --- statements */
