@@ -15,6 +15,7 @@
 #define RELATIONS_MAX  9
 #define STATEMENTS_MAX 14
 #define LOSSES_MAX     4
+#define ABSENCES_MAX   2
 
 /* What an expression gives: 'i'nteger, 'f'loat, 's'tring, 'b'ool, 't'emporal, b'y'tes (values: their digits). */
 struct input_domain {
@@ -60,6 +61,13 @@ struct loss {
 
 enum statement_kind { RETRIEVE, SETTING, APPEND, DELETE, REPLACE };
 
+/* unless VARIABLE where ... when ... */
+struct absence {
+  const char *variable;
+  const char *where[PARTS_MAX], *when[PARTS_MAX];
+  size_t where_count, when_count;
+};
+
 /* A statement in parts that shrinking can leave out. */
 struct statement {
   enum statement_kind kind;
@@ -71,6 +79,8 @@ struct statement {
   char kinds[PARTS_MAX]; /* of the targets */
   size_t target_count, where_count, when_count;
   const char *start, *stop, *at;
+  struct absence absences[ABSENCES_MAX];
+  size_t absence_count;
   const char *during; /* of a summary, or NULL */
   const char *order;  /* sort by ..., or NULL */
   bool event;         /* what the result is */
@@ -150,6 +160,8 @@ const char *row_text(struct base_arena *arena, const struct input *input,
                      const struct input_row *row);
 /* The statement that says so. */
 const char *loss_text(const struct scenario *scenario, const struct loss *loss);
+/* Does TEXT have WORD in it, and no longer one? */
+bool has_word(const char *text, const char *word);
 /* The whole as a script for people. */
 /* Does one of the first STATEMENTS statements name WORD? */
 bool scenario_mentions(const struct scenario *scenario, size_t statements, const char *word);

@@ -112,7 +112,8 @@ static struct oracle_alternative default_time(const struct oracle *oracle,
     first = false;
   }
   if (!first) return time;
-  net_chronon origin = oracle->origin;
+  /* What is absent has no part in it. */
+  net_chronon origin = oracle->query->origin_given ? oracle->query->origin : NET_BEGINNING;
   time.start = (struct net_instant){origin, origin};
   time.stop = (struct net_instant){NET_FOREVER, NET_FOREVER};
   return time;
@@ -236,8 +237,8 @@ static bool is_doubted_alone(const struct oracle *oracle) {
   return oracle->world->doubted && doubted && definite;
 }
 
-static void add_result(struct oracle *oracle, struct net_period time, bool definite,
-                       struct oracle_relation *ret) {
+/* The combination's row at TIME; NULL: a target fails, and what happens at `forever` may fail or not. */
+static union net_slot *make_row(struct oracle *oracle, struct net_period time) {
   const struct ng_query *query = oracle->query;
   const struct net_layout *layout = query->layout;
   union net_slot *row = BASE_NEW_ARRAY(oracle->arena, layout->slot_count, union net_slot);
@@ -255,15 +256,38 @@ static void add_result(struct oracle *oracle, struct net_period time, bool defin
     if (!oracle->error) store(row + layout->fields[i].slot, &value);
   }
   oracle->rebase = false;
-  if (oracle->error && time.start.lo == NET_FOREVER) { /* what never happens may fail or not */
+  if (!oracle->error) return row;
+  if (time.start.lo == NET_FOREVER) {
     oracle->may_fail = true;
     oracle->error = NULL;
-    return;
   }
-  if (oracle->error) return;
+  return NULL;
+}
+
+static void add_row(struct oracle *oracle, const union net_slot *row, struct net_period time,
+                    bool definite, struct oracle_relation *ret) {
   if (!definite && is_doubted_alone(oracle)) ++*oracle->world->doubted;
   oracle_add(oracle->arena, ret, row, definite);
   if (oracle->matches) add_match(oracle, time, definite);
+}
+
+/* What unless leaves of it; its targets fail even where that is nothing. */
+static void add_result(struct oracle *oracle, struct net_period time, enum net_truth truth,
+                       struct oracle_relation *ret) {
+  const union net_slot *row = make_row(oracle, time);
+  if (!row) return;
+  if (oracle->query->absence_count == 0) {
+    add_row(oracle, row, time, truth == NET_TRUE, ret);
+    return;
+  }
+  struct oracle_pieces pieces;
+  oracle_left(oracle, time, truth, &pieces);
+  for (size_t i = 0; i < pieces.count; i++) {
+    const struct oracle_piece *piece = &pieces.items[i];
+    if (piece->truth == NET_FALSE) continue;
+    row = make_row(oracle, piece->time);
+    if (row) add_row(oracle, row, piece->time, piece->truth == NET_TRUE, ret);
+  }
 }
 
 /* The stretches of TIME in which `where` holds. */
@@ -273,7 +297,7 @@ static void add_pieces(struct oracle *oracle, struct net_period time, enum net_t
   oracle_cut(oracle, oracle->query->where, time, &pieces);
   for (size_t i = 0; i < pieces.count && !oracle->error; i++) {
     enum net_truth whole = net_and(truth, pieces.items[i].truth);
-    if (whole != NET_FALSE) add_result(oracle, pieces.items[i].time, whole == NET_TRUE, ret);
+    if (whole != NET_FALSE) add_result(oracle, pieces.items[i].time, whole, ret);
   }
 }
 
@@ -313,7 +337,7 @@ static void evaluate_combination(struct oracle *oracle, struct oracle_relation *
                              ? oracle_cut_event(oracle, query->where, time.start)
                              : oracle_condition(oracle, query->where));
   if (truth == NET_FALSE || oracle->error) return;
-  add_result(oracle, time, truth == NET_TRUE, ret);
+  add_result(oracle, time, truth, ret);
 }
 
 static void combine_from(struct oracle *oracle, size_t depth, struct oracle_relation *ret);

@@ -52,7 +52,8 @@ struct oracle {
   net_chronon rebase_to;
   bool at_chronon; /* comparisons of temporal values are asked for at CHRONON */
   net_chronon chronon;
-  long double cut_length;         /* to the last chronon of what is cut, in units; < 0: for ever */
+  long double cut_length; /* to the last chronon of what is cut, in units; < 0: for ever */
+  bool absent;            /* a condition of an unless clause is asked for: `;` is as ever there */
   struct oracle_matches *matches; /* where combinations are collected, or NULL */
   bool may_fail;                  /* an error that may count or not */
   const char *error;              /* the first one */
@@ -134,6 +135,11 @@ enum net_truth oracle_cut_event(struct oracle *oracle, const struct ng_expr *con
 /* A comparison's operands as functions from oracle->rebase_to, at oracle->chronon. */
 enum net_truth oracle_temporal_comparison(struct oracle *oracle, enum ng_op op,
                                           struct oracle_function a, struct oracle_function b);
+
+/* absence.c: what the unless clauses leave of a result that lasts for TIME (an event: in its start) and of which
+ * TRUTH is known; pieces may be F. */
+void oracle_left(struct oracle *oracle, struct net_period time, enum net_truth truth,
+                 struct oracle_pieces *ret);
 
 /* temporal.c */
 void oracle_temporal(struct oracle *oracle, const struct ng_expr *expr,

@@ -56,6 +56,12 @@ static void put_clauses(struct base_buffer *out, const struct statement *stateme
     base_buffer_printf(out, statement->valid ? " valid at %s" : " at %s", statement->at);
 }
 
+static void put_absence(struct base_buffer *out, const struct absence *absence) {
+  base_buffer_printf(out, " unless %s", absence->variable);
+  join(out, " where ", " and ", absence->where, absence->where_count, true);
+  join(out, " when ", " and ", absence->when, absence->when_count, true);
+}
+
 const char *statement_text(struct base_arena *arena, const struct statement *statement) {
   struct base_buffer out = BASE_BUFFER_EMPTY;
   const char *modes = statement->modes ? statement->modes : "";
@@ -86,6 +92,7 @@ const char *statement_text(struct base_arena *arena, const struct statement *sta
   }
   if (statement->during) base_buffer_printf(&out, " during %s", statement->during);
   put_clauses(&out, statement);
+  for (size_t i = 0; i < statement->absence_count; i++) put_absence(&out, &statement->absences[i]);
   if (statement->order) base_buffer_puts(&out, statement->order);
   const char *text = base_arena_strdup(arena, base_buffer_text(&out));
   base_buffer_done(&out);
@@ -204,16 +211,20 @@ const char *loss_text(const struct scenario *scenario, const struct loss *loss) 
 
 /* --- the whole */
 
-bool scenario_mentions(const struct scenario *scenario, size_t statements, const char *word) {
+bool has_word(const char *text, const char *word) {
+  const char *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   size_t length = strlen(word);
+  for (const char *at = text; (at = strstr(at, word)); at += length)
+    if ((at == text || !strchr(letters, at[-1])) && (!at[length] || !strchr(letters, at[length])))
+      return true;
+  return false;
+}
+
+bool scenario_mentions(const struct scenario *scenario, size_t statements, const char *word) {
   for (size_t i = 0; i < statements; i++) {
-    if (scenario->statements[i].dropped) continue;
-    const char *text = statement_text(scenario->arena, &scenario->statements[i]);
-    for (const char *at = text; (at = strstr(at, word)); at += length) {
-      const char *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-      if ((at == text || !strchr(letters, at[-1])) && (!at[length] || !strchr(letters, at[length])))
-        return true;
-    }
+    const struct statement *statement = &scenario->statements[i];
+    if (!statement->dropped && has_word(statement_text(scenario->arena, statement), word))
+      return true;
   }
   return false;
 }

@@ -173,6 +173,15 @@ static bool try_expression(struct shrinking *shrinking, const char **text, size_
   return any;
 }
 
+static bool try_absence_expressions(struct shrinking *shrinking, struct absence *absence) {
+  bool any = false;
+  for (size_t i = 0; i < absence->where_count; i++)
+    any = try_expression(shrinking, &absence->where[i], 0) || any;
+  for (size_t i = 0; i < absence->when_count; i++)
+    any = try_expression(shrinking, &absence->when[i], 0) || any;
+  return any;
+}
+
 static bool try_expressions(struct shrinking *shrinking, struct statement *s) {
   bool any = false;
   for (size_t i = 0; i < s->target_count; i++)
@@ -183,6 +192,8 @@ static bool try_expressions(struct shrinking *shrinking, struct statement *s) {
   if (s->start) any = try_expression(shrinking, &s->start, 0) || any;
   if (s->stop) any = try_expression(shrinking, &s->stop, 0) || any;
   if (s->at) any = try_expression(shrinking, &s->at, 0) || any;
+  for (size_t i = 0; i < s->absence_count; i++)
+    any = try_absence_expressions(shrinking, &s->absences[i]) || any;
   return any;
 }
 
@@ -241,10 +252,30 @@ static bool try_data(struct shrinking *shrinking) {
   return any;
 }
 
+static bool try_absences(struct shrinking *shrinking, struct statement *s) {
+  bool any = false;
+  for (size_t i = s->absence_count; i-- > 0;) {
+    struct absence kept[ABSENCES_MAX];
+    memcpy(kept, s->absences, sizeof kept);
+    memmove(s->absences + i, s->absences + i + 1, (--s->absence_count - i) * sizeof *kept);
+    if (still(shrinking)) {
+      any = true;
+      continue;
+    }
+    memcpy(s->absences, kept, sizeof kept);
+    s->absence_count++;
+    struct absence *absence = &s->absences[i];
+    any = try_parts(shrinking, absence->where, NULL, &absence->where_count) || any;
+    any = try_parts(shrinking, absence->when, NULL, &absence->when_count) || any;
+  }
+  return any;
+}
+
 static bool try_statement(struct shrinking *shrinking, struct statement *s) {
   bool any = try_parts(shrinking, s->where, NULL, &s->where_count);
   any = try_parts(shrinking, s->when, NULL, &s->when_count) || any;
   any = try_parts(shrinking, s->targets, s->kinds, &s->target_count) || any;
+  any = try_absences(shrinking, s) || any;
   any = try_clause(shrinking, &s->modes) || any;
   any = try_clause(shrinking, &s->during) || any;
   any = try_clause(shrinking, &s->order) || any;

@@ -339,6 +339,7 @@ static void add_retrieve(struct scenario *scenario, bool named, avoid_fn avoid, 
   if (named) statement.name = TEXT("D%zu", scenario->statement_count);
   if (named && !statement.modes && chance(scenario, 10)) statement.view = true;
   if (!named && has_plain_targets(&statement)) statement.order = draw_order(scenario, &statement);
+  make_absences(&choice, &statement);
   scenario->statements[scenario->statement_count++] = statement;
 }
 
@@ -415,6 +416,8 @@ static bool add_at_events(struct scenario *scenario, avoid_fn avoid, void *conte
     statement.where[statement.where_count++] = condition(&choice, 1);
   }
   statement.endless = events->endless;
+  if (choice.used_count == 0) choice.used[choice.used_count++] = *events;
+  make_absences(&choice, &statement);
   scenario->statements[scenario->statement_count++] = statement;
   return true;
 }
@@ -443,6 +446,8 @@ static bool add_own_groups(struct scenario *scenario, bool named, avoid_fn avoid
     statement.event = true;
   }
   if (named) statement.name = TEXT("D%zu", scenario->statement_count);
+  choice.used[choice.used_count++] = *own;
+  make_absences(&choice, &statement);
   scenario->statements[scenario->statement_count++] = statement;
   return true;
 }
@@ -469,6 +474,7 @@ static bool add_at_instant(struct scenario *scenario, bool named, avoid_fn avoid
   if (chance(scenario, 20)) statement.when[statement.when_count++] = when_condition(&choice, 0);
   statement.endless = is_endless(&choice, &statement);
   if (named) statement.name = TEXT("D%zu", scenario->statement_count);
+  make_absences(&choice, &statement);
   scenario->statements[scenario->statement_count++] = statement;
   return true;
 }
@@ -498,6 +504,7 @@ static bool add_functions(struct scenario *scenario, avoid_fn avoid, void *conte
     add_target(&statement, TEXT("s = %s", string(&choice, 0)), 's');
   statement.name = TEXT("D%zu", scenario->statement_count);
   statement.view = chance(scenario, 20);
+  make_absences(&choice, &statement);
   scenario->statements[scenario->statement_count++] = statement;
   return true;
 }
@@ -522,6 +529,7 @@ static bool add_sequence(struct scenario *scenario, bool named, avoid_fn avoid, 
   if (chance(scenario, 30)) statement.stop = event_expression(&choice);
   statement.endless = is_endless(&choice, &statement);
   if (named) statement.name = TEXT("D%zu", scenario->statement_count);
+  make_absences(&choice, &statement);
   scenario->statements[scenario->statement_count++] = statement;
   return true;
 }
@@ -542,6 +550,7 @@ static bool add_nearest(struct scenario *scenario, bool named, avoid_fn avoid, v
   statement.event = true;
   statement.endless = is_endless(&choice, &statement);
   if (named) statement.name = TEXT("D%zu", scenario->statement_count);
+  make_absences(&choice, &statement);
   scenario->statements[scenario->statement_count++] = statement;
   return true;
 }
@@ -621,6 +630,7 @@ static bool add_one_sided(struct scenario *scenario, bool named, avoid_fn avoid,
   statement.endless = is_endless(&choice, &statement);
   if (named) statement.name = TEXT("D%zu", scenario->statement_count);
   if (named && chance(scenario, 20)) statement.view = true;
+  make_absences(&choice, &statement);
   scenario->statements[scenario->statement_count++] = statement;
   return true;
 }
@@ -671,6 +681,7 @@ static bool add_row(struct scenario *scenario, avoid_fn avoid, void *context) {
   statement.at = at->event ? at->name : TEXT("%s.%s", at->name, PICK(scenario, "start", "stop"));
   statement.endless = is_endless(&choice, &statement);
   statement.name = TEXT("D%zu", scenario->statement_count);
+  make_absences(&choice, &statement);
   scenario->statements[scenario->statement_count++] = statement;
   return true;
 }
