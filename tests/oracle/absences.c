@@ -6,7 +6,9 @@
 
 #include "tests/oracle/choice.h"
 
-#define ABSENCE_PERCENT 20 /* of the statements that may have one */
+/* Of the statements that may have one, and of those some have another. */
+#define ABSENCE_PERCENT 27
+#define SECOND_PERCENT  15
 
 /* --- variables */
 
@@ -189,7 +191,8 @@ void make_absences(const struct choice *choice, struct statement *statement) {
   if (scenario->loss_count > 0 || statement->view) return;
   struct base_random kept = scenario->random;
   scenario->random = (struct base_random){scenario->seed * 999961 + scenario->statement_count};
-  for (int i = 0; i < ABSENCES_MAX && chance(scenario, ABSENCE_PERCENT); i++)
+  if (chance(scenario, ABSENCE_PERCENT)) add_absence(choice, statement);
+  if (statement->absence_count > 0 && chance(scenario, SECOND_PERCENT))
     add_absence(choice, statement);
   scenario->random = kept;
 }
