@@ -6,9 +6,7 @@
 
 #include "tests/oracle/choice.h"
 
-/* Of the statements that may have one, and of those some have another. */
-#define ABSENCE_PERCENT 27
-#define SECOND_PERCENT  15
+#define SECOND_PERCENT 18 /* of those that have one have two */
 
 /* --- variables */
 
@@ -186,12 +184,12 @@ static void add_absence(const struct choice *choice, struct statement *statement
   if (chance(scenario, 45)) make_when(&named, v, absence);
 }
 
-void make_absences(const struct choice *choice, struct statement *statement) {
+void make_absences(const struct choice *choice, struct statement *statement, unsigned percent) {
   struct scenario *scenario = choice->scenario;
   if (scenario->loss_count > 0 || statement->view) return;
   struct base_random kept = scenario->random;
   scenario->random = (struct base_random){scenario->seed * 999961 + scenario->statement_count};
-  if (chance(scenario, ABSENCE_PERCENT)) add_absence(choice, statement);
+  if (chance(scenario, percent)) add_absence(choice, statement);
   if (statement->absence_count > 0 && chance(scenario, SECOND_PERCENT))
     add_absence(choice, statement);
   scenario->random = kept;

@@ -46,8 +46,9 @@ const char *when_condition(struct choice *choice, int depth);
 /* An operand for `set sequence closest`, and its conjunct. */
 const char *closest_condition(struct choice *choice);
 
-/* absences.c: perhaps unless clauses for STATEMENT, whose variables outside of aggregates are those used. */
-void make_absences(const struct choice *choice, struct statement *statement);
+/* absences.c: unless clauses, in so many of a hundred cases, for STATEMENT, whose variables outside of aggregates are
+ * those used. */
+void make_absences(const struct choice *choice, struct statement *statement, unsigned percent);
 
 /* aggregates.c: over one of all variables, or over one that is used; *RET_KIND of its value. */
 const char *aggregate(struct choice *choice, char *ret_kind);

@@ -7,6 +7,10 @@
 
 #include "tests/oracle/choice.h"
 
+/* What has no partner: of other statements, and of all in statements of their own. */
+#define ABSENCE_PERCENT       16
+#define PLAIN_ABSENCE_PERCENT 8
+
 /* --- what there is to range over */
 
 static void add_source(struct choice *choice, const struct source *source, char copy) {
@@ -339,7 +343,7 @@ static void add_retrieve(struct scenario *scenario, bool named, avoid_fn avoid, 
   if (named) statement.name = TEXT("D%zu", scenario->statement_count);
   if (named && !statement.modes && chance(scenario, 10)) statement.view = true;
   if (!named && has_plain_targets(&statement)) statement.order = draw_order(scenario, &statement);
-  make_absences(&choice, &statement);
+  make_absences(&choice, &statement, ABSENCE_PERCENT);
   scenario->statements[scenario->statement_count++] = statement;
 }
 
@@ -417,7 +421,7 @@ static bool add_at_events(struct scenario *scenario, avoid_fn avoid, void *conte
   }
   statement.endless = events->endless;
   if (choice.used_count == 0) choice.used[choice.used_count++] = *events;
-  make_absences(&choice, &statement);
+  make_absences(&choice, &statement, ABSENCE_PERCENT);
   scenario->statements[scenario->statement_count++] = statement;
   return true;
 }
@@ -447,7 +451,7 @@ static bool add_own_groups(struct scenario *scenario, bool named, avoid_fn avoid
   }
   if (named) statement.name = TEXT("D%zu", scenario->statement_count);
   choice.used[choice.used_count++] = *own;
-  make_absences(&choice, &statement);
+  make_absences(&choice, &statement, ABSENCE_PERCENT);
   scenario->statements[scenario->statement_count++] = statement;
   return true;
 }
@@ -474,7 +478,7 @@ static bool add_at_instant(struct scenario *scenario, bool named, avoid_fn avoid
   if (chance(scenario, 20)) statement.when[statement.when_count++] = when_condition(&choice, 0);
   statement.endless = is_endless(&choice, &statement);
   if (named) statement.name = TEXT("D%zu", scenario->statement_count);
-  make_absences(&choice, &statement);
+  make_absences(&choice, &statement, ABSENCE_PERCENT);
   scenario->statements[scenario->statement_count++] = statement;
   return true;
 }
@@ -504,7 +508,7 @@ static bool add_functions(struct scenario *scenario, avoid_fn avoid, void *conte
     add_target(&statement, TEXT("s = %s", string(&choice, 0)), 's');
   statement.name = TEXT("D%zu", scenario->statement_count);
   statement.view = chance(scenario, 20);
-  make_absences(&choice, &statement);
+  make_absences(&choice, &statement, ABSENCE_PERCENT);
   scenario->statements[scenario->statement_count++] = statement;
   return true;
 }
@@ -529,7 +533,7 @@ static bool add_sequence(struct scenario *scenario, bool named, avoid_fn avoid, 
   if (chance(scenario, 30)) statement.stop = event_expression(&choice);
   statement.endless = is_endless(&choice, &statement);
   if (named) statement.name = TEXT("D%zu", scenario->statement_count);
-  make_absences(&choice, &statement);
+  make_absences(&choice, &statement, ABSENCE_PERCENT);
   scenario->statements[scenario->statement_count++] = statement;
   return true;
 }
@@ -550,7 +554,7 @@ static bool add_nearest(struct scenario *scenario, bool named, avoid_fn avoid, v
   statement.event = true;
   statement.endless = is_endless(&choice, &statement);
   if (named) statement.name = TEXT("D%zu", scenario->statement_count);
-  make_absences(&choice, &statement);
+  make_absences(&choice, &statement, ABSENCE_PERCENT);
   scenario->statements[scenario->statement_count++] = statement;
   return true;
 }
@@ -630,9 +634,48 @@ static bool add_one_sided(struct scenario *scenario, bool named, avoid_fn avoid,
   statement.endless = is_endless(&choice, &statement);
   if (named) statement.name = TEXT("D%zu", scenario->statement_count);
   if (named && chance(scenario, 20)) statement.view = true;
-  make_absences(&choice, &statement);
+  make_absences(&choice, &statement, ABSENCE_PERCENT);
   scenario->statements[scenario->statement_count++] = statement;
   return true;
+}
+
+/* --- what has no partner */
+
+/* Of tuples that nothing else rules out, as they are; two of them have something in common. */
+static bool make_plain(struct choice *choice, struct statement *statement) {
+  struct scenario *scenario = choice->scenario;
+  size_t wanted = chance(scenario, 70) ? 1 : 2;
+  while (choice->used_count < wanted && choice->source_count > 1) {
+    const struct source *source = &choice->sources[below(scenario, choice->source_count)];
+    if (!is_used(choice, source->name)) choice->used[choice->used_count++] = *source;
+  }
+  if (choice->used_count < wanted) return false;
+  const struct source *a = &choice->used[0], *b = &choice->used[1];
+  make_targets(choice, statement, chance(scenario, 15));
+  bool events = a->event || (wanted == 2 && b->event);
+  if (wanted == 2 && a->event && b->event)
+    statement->when[statement->when_count++] = TEXT("%s precede %s", a->name, b->name);
+  delimit_by(scenario, statement, wanted == 2 && a->event ? a : &choice->used[wanted - 1], events);
+  statement->event = statement->event || events;
+  if (has_plain_targets(statement) && chance(scenario, 20)) statement->modes = "coalesced ";
+  statement->endless = is_endless(choice, statement);
+  return true;
+}
+
+/* Drawn apart, as orders are. */
+static bool add_absent(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
+  struct choice choice = {.scenario = scenario};
+  struct statement statement = {.kind = RETRIEVE};
+  struct base_random kept = scenario->random;
+  scenario->random = (struct base_random){scenario->seed * 999959 + scenario->statement_count};
+  bool made = scenario->loss_count == 0 && chance(scenario, PLAIN_ABSENCE_PERCENT);
+  if (made) collect_sources(&choice, avoid, context);
+  made = made && make_plain(&choice, &statement);
+  if (made && named) statement.name = TEXT("D%zu", scenario->statement_count);
+  if (made) make_absences(&choice, &statement, 100);
+  scenario->random = kept;
+  if (made) scenario->statements[scenario->statement_count++] = statement;
+  return made;
 }
 
 /* --- three in a row */
@@ -681,7 +724,7 @@ static bool add_row(struct scenario *scenario, avoid_fn avoid, void *context) {
   statement.at = at->event ? at->name : TEXT("%s.%s", at->name, PICK(scenario, "start", "stop"));
   statement.endless = is_endless(&choice, &statement);
   statement.name = TEXT("D%zu", scenario->statement_count);
-  make_absences(&choice, &statement);
+  make_absences(&choice, &statement, ABSENCE_PERCENT);
   scenario->statements[scenario->statement_count++] = statement;
   return true;
 }
@@ -874,6 +917,7 @@ void scenario_add_statement(struct scenario *scenario, bool named, avoid_fn avoi
   if (!named && scenario->updates && chance(scenario, 30) && add_update(scenario, avoid, context))
     return;
   if (add_summary(scenario, named, avoid, context)) return;
+  if (add_absent(scenario, named, avoid, context)) return;
   if (chance(scenario, 8) && named && add_running(scenario, avoid, context)) return;
   if (chance(scenario, 8) && !named && add_at_events(scenario, avoid, context)) return;
   if (!scenario->real && chance(scenario, 2)) {
