@@ -310,6 +310,27 @@ struct net_closest_params {
 struct net_node *net_create_closest(struct net_network *network, const char *name,
                                     const struct net_closest_params *params);
 
+/* Which rows of the right are partners of one of the left: they agree in all KEYS (one-slot fields), and CONDITION holds
+ * (NULL: always), over rows of TESTED (events, whose own time says nothing), of which FIELDS[i] says where field i comes
+ * from. TIMES: what of CONDITION speaks of the instants of both alone (NULL: nothing). Copied, the layouts and programs
+ * excepted. */
+struct net_partner_params {
+  const struct net_layout *left, *right, *tested;
+  const struct net_product_field *fields;
+  const struct net_join_key *keys;
+  size_t key_count;
+  const struct net_program *condition, *times;
+};
+/* Anti-join: rows of the left that have no partner, as they are, when it is certain that none comes. One that has one
+ * perhaps is there perhaps. */
+struct net_node *net_create_anti_join(struct net_network *network, const char *name,
+                                      const struct net_partner_params *params);
+/* Difference: of periods of the left the portions at which no partner is valid, of OUT, which has the first of their fields;
+ * temporal values count from the portion's start. TIMES says nothing. */
+struct net_node *net_create_difference(struct net_network *network, const char *name,
+                                       const struct net_layout *out,
+                                       const struct net_partner_params *params);
+
 enum net_aggregate_function {
   NET_AGG_COUNT,
   NET_AGG_ANY,

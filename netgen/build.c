@@ -417,6 +417,12 @@ static enum base_status create(struct ng_builder *builder, const struct ng_node 
     case NET_NODE_CLOSEST:
       ng_build_closest(builder, node);
       break;
+    case NET_NODE_ANTI_JOIN:
+      ng_build_anti_join(builder, node);
+      break;
+    case NET_NODE_DIFFERENCE:
+      ng_build_difference(builder, node);
+      break;
     case NET_NODE_COSTS:
       build_costs(builder, node);
       break;

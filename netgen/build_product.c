@@ -190,7 +190,7 @@ void ng_build_product(struct ng_builder *builder, const struct ng_node *node) {
 /* From which instant the temporal COLUMN of NODE's rows counts: the start of the tuple that has it. */
 static const struct ng_column *counts_from(const struct ng_node *node,
                                            const struct ng_column *column) {
-  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
+  while (ng_node_passes_rows(node)) node = node->inputs[0];
   if (!ng_node_is_product(node)) return node->start;
   return counts_from(node->inputs[ng_node_has(node->inputs[0], column) ? 0 : 1], column);
 }
@@ -241,4 +241,78 @@ void ng_build_closest(struct ng_builder *builder, const struct ng_node *node) {
       .lost_count = node->lost_count,
   };
   built->node = net_create_closest(builder->network, ng_built_name(builder, node), &params);
+}
+
+/* --- anti-joins and differences */
+
+struct paired {
+  struct ng_columns columns;
+  const struct net_layout *layout;
+};
+
+static uint32_t slot_paired(void *context, const struct ng_column *column) {
+  const struct paired *paired = context;
+  size_t i = 0;
+  while (paired->columns.items[i] != column) i++;
+  return paired->layout->fields[i].slot;
+}
+
+static void add_paired(struct ng_builder *builder, struct paired *paired,
+                       const struct ng_node *side, const bool *read) {
+  for (size_t i = 0; i < side->fields.count + 2; i++) {
+    const struct ng_column *column = i == 0   ? side->start
+                                     : i == 1 ? side->stop
+                                              : side->fields.items[i - 2];
+    if (column && read[column->id] && !ng_columns_have(&paired->columns, column))
+      ng_columns_add(builder->arena, &paired->columns, column);
+  }
+}
+
+static struct net_partner_params partner_params(struct ng_builder *builder,
+                                                const struct ng_node *node) {
+  bool *read = BASE_NEW_ARRAY(builder->arena, builder->plan->column_count + 1, bool);
+  struct paired paired = {{0}, NULL};
+  if (node->expr) ng_expr_mark(node->expr, read);
+  if (node->times) ng_expr_mark(node->times, read);
+  for (unsigned port = 0; port < 2; port++) add_paired(builder, &paired, node->inputs[port], read);
+  size_t count = paired.columns.count;
+  struct net_field *fields = BASE_NEW_ARRAY(builder->arena, count, struct net_field);
+  for (size_t i = 0; i < count; i++)
+    fields[i] = ng_field_for(paired.columns.items[i], paired.columns.items[i]->name);
+  paired.layout = net_layout_new(builder->arena, NET_EVENT, fields, (uint32_t)count);
+  const struct ng_plan *plan = builder->plan;
+  return (struct net_partner_params){
+      .left = ng_built_of(builder, node->inputs[0])->layout,
+      .right = ng_built_of(builder, node->inputs[1])->layout,
+      .tested = paired.layout,
+      .fields = product_fields(builder, node, &paired.columns),
+      .keys = join_keys(builder, node),
+      .key_count = node->key_count,
+      .condition = node->expr ? ng_expr_compile(builder->arena, node->expr, plan->timeline,
+                                                plan->strings, slot_paired, &paired)
+                              : NULL,
+      .times = node->times ? ng_expr_compile(builder->arena, node->times, plan->timeline,
+                                             plan->strings, slot_paired, &paired)
+                           : NULL,
+  };
+}
+
+void ng_build_anti_join(struct ng_builder *builder, const struct ng_node *node) {
+  struct ng_built *built = ng_built_of(builder, node),
+                  *input = ng_built_of(builder, node->inputs[0]);
+  built->layout = input->layout;
+  built->index = input->index;
+  struct net_partner_params params = partner_params(builder, node);
+  built->node = net_create_anti_join(builder->network, ng_built_name(builder, node), &params);
+}
+
+void ng_build_difference(struct ng_builder *builder, const struct ng_node *node) {
+  struct ng_built *built = ng_built_of(builder, node);
+  ng_lay_out(builder, node);
+  for (size_t i = 0; i < node->fields.count; i++)
+    BASE_CHECK(ng_built_field(builder, node->inputs[0], node->fields.items[i]) == i,
+               "difference-fields");
+  struct net_partner_params params = partner_params(builder, node);
+  built->node =
+      net_create_difference(builder->network, ng_built_name(builder, node), built->layout, &params);
 }

@@ -60,5 +60,7 @@ void ng_lay_out_appended(struct ng_builder *builder, const struct ng_node *node)
 
 void ng_build_product(struct ng_builder *builder, const struct ng_node *node);
 void ng_build_closest(struct ng_builder *builder, const struct ng_node *node);
+void ng_build_anti_join(struct ng_builder *builder, const struct ng_node *node);
+void ng_build_difference(struct ng_builder *builder, const struct ng_node *node);
 
 #endif

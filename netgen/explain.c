@@ -161,6 +161,22 @@ static void print_aggregate(struct base_buffer *out, const struct ng_node *node)
   if (node->some_only) base_buffer_puts(out, ", of what is there for sure");
 }
 
+/* Without what: the partners. */
+static void print_absence(struct base_buffer *out, const struct ng_plan *plan,
+                          const struct ng_node *node) {
+  const char *link = node->kind == NET_NODE_DIFFERENCE ? "portions without: " : "without: ";
+  for (size_t i = 0; i < node->key_count; i++) {
+    base_buffer_printf(out, "%s%s = %s", link, node->keys[i].left->name, node->keys[i].right->name);
+    link = " and ";
+  }
+  if (node->expr) {
+    base_buffer_puts(out, link);
+    ng_expr_print(out, plan, node->expr);
+  } else if (node->key_count == 0) {
+    base_buffer_printf(out, "%sany", link);
+  }
+}
+
 void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
                      const struct ng_node *node) {
   switch (node->kind) {
@@ -199,6 +215,10 @@ void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
       break;
     case NET_NODE_ORDER:
       base_buffer_puts(out, "by start");
+      break;
+    case NET_NODE_ANTI_JOIN:
+    case NET_NODE_DIFFERENCE:
+      print_absence(out, plan, node);
       break;
     case NET_NODE_COALESCE:
       base_buffer_puts(out, "periods of equal domains that overlap or adjoin");
@@ -310,6 +330,14 @@ static void print_sorted(struct base_buffer *out, const struct ng_node *node) {
   }
 }
 
+static void state_of_anti_join(struct base_buffer *out, const struct ng_node *node) {
+  int64_t within = node->reach[0] > node->reach[1] ? node->reach[0] : node->reach[1];
+  if (ng_node_is_unbounded(node))
+    base_buffer_puts(out, "nothing: all tuples");
+  else
+    base_buffer_printf(out, "within %" PRId64 ": tuples that may still be partners", within);
+}
+
 /* Prints nothing for nodes without state. */
 void ng_explain_state(struct base_buffer *out, const struct ng_node *node) {
   const char *text = NULL;
@@ -349,6 +377,12 @@ void ng_explain_state(struct base_buffer *out, const struct ng_node *node) {
       break;
     case NET_NODE_PROJECTION:
       if (node->stop_from) text = "overlap: open rows";
+      break;
+    case NET_NODE_ANTI_JOIN:
+      state_of_anti_join(out, node);
+      break;
+    case NET_NODE_DIFFERENCE:
+      text = "overlap: periods valid at the checkpoint or after";
       break;
     case NET_NODE_PRODUCT:
     case NET_NODE_JOIN:

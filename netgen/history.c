@@ -82,6 +82,16 @@ static void look_at_product(struct ng_history *history, const struct ng_query *q
       add(&history->within, node->expiries[port][i].bound + 1);
 }
 
+static void look_at_anti_join(struct ng_history *history, const struct ng_query *query,
+                              const struct ng_node *node) {
+  const struct ng_expr *when = node->absence->when;
+  if (ng_node_is_unbounded(node))
+    needs_all(history, query, when ? &when->range : &query->range,
+              "looks for what is absent, however far away");
+  history->instant = false;
+  for (unsigned port = 0; port < 2; port++) add(&history->within, node->reach[port]);
+}
+
 static void look_at_node(struct ng_history *history, const struct ng_plan *plan,
                          const struct ng_query *query, const struct ng_node *node) {
   switch (node->kind) {
@@ -93,6 +103,10 @@ static void look_at_node(struct ng_history *history, const struct ng_plan *plan,
       needs_all(history, query, query->when ? &query->when->range : &query->range,
                 "looks for the nearest tuple, however far it is");
       break;
+    case NET_NODE_ANTI_JOIN:
+      look_at_anti_join(history, query, node);
+      break;
+    case NET_NODE_DIFFERENCE: /* where a portion begins is known of what was absent before */
     case NET_NODE_COALESCE:
       history->begins = true;
       add(&history->within, 1);

@@ -17,6 +17,7 @@
  * error counts only if no other conjunct is false, and the conjunction knows that. */
 #include <string.h>
 
+#include "netgen/absence.h"
 #include "netgen/budget.h"
 #include "netgen/closest.h"
 #include "netgen/compensate.h"
@@ -25,6 +26,13 @@
 
 static const struct net_type type_instant = {NET_INSTANT, 0};
 static const struct net_type type_bool = {NET_BOOL, 1};
+
+/* What is absent from portions of the result. */
+struct absent {
+  struct ng_node *right; /* NULL: an anti-join has been made of it */
+  const struct ng_expr
+      *where; /* over the columns below the result's projection, and RIGHT's; NULL: true */
+};
 
 struct initial {
   struct ng_plan *plan;
@@ -39,6 +47,8 @@ struct initial {
   struct ng_exprs changing;        /* bound conjuncts of where that compare temporal values */
   const struct ng_expr *cut_too;   /* what can fail is tested with them */
   struct ng_lowered_input *doubts; /* as the query's */
+  struct absent *absent;           /* as the query's */
+  struct ng_columns carried;       /* what they read of the columns below the projection */
   struct ng_alternative at;        /* the result's instant, when the result is an event */
 };
 
@@ -636,6 +646,86 @@ static void add_selections(struct initial *initial) {
   if (failing) initial->top = select_rows(initial, initial->top, failing);
 }
 
+/* --- what must be absent */
+
+/* Of the result of a period the portions stay, else all of it. */
+static bool keeps_portions(const struct ng_query *query, const struct ng_absence *absence) {
+  return !absence->when && query->result_class == NET_PERIOD;
+}
+
+static struct ng_node *absent_leaf(struct initial *initial, const struct ng_absence *absence) {
+  const struct ng_variable *variable = &initial->query->variables[absence->variable];
+  struct ng_node *node = leaf(initial, variable, variable->relation);
+  initial->lowering.variables[absence->variable] = input_of(node);
+  return node;
+}
+
+static void add_anti_joins(struct initial *initial) {
+  const struct ng_query *query = initial->query;
+  for (size_t i = 0; i < query->absence_count; i++) {
+    const struct ng_absence *absence = &query->absences[i];
+    if (keeps_portions(query, absence)) continue;
+    struct ng_node *right = absent_leaf(initial, absence);
+    struct ng_lowered_input *input = &initial->lowering.variables[absence->variable];
+    const struct ng_expr *where =
+        absence->where ? ng_lower(&initial->lowering, absence->where) : NULL;
+    const struct ng_expr *when =
+        absence->when ? ng_lower(&initial->lowering, absence->when)
+                      : ng_lower_overlap(initial->arena, initial->at, tuple_of(initial, *input));
+    initial->top = ng_anti_join(initial->plan, absence, initial->top, right, where, when);
+    *input = (struct ng_lowered_input){0};
+  }
+}
+
+/* PROJECTION has the columns of EXPR that RIGHT does not have. */
+static void carry(struct initial *initial, struct ng_node *projection, const struct ng_node *right,
+                  const struct ng_expr *expr) {
+  for (unsigned i = 0; i < expr->arg_count; i++) carry(initial, projection, right, expr->args[i]);
+  if (expr->op != NG_COLUMN || ng_node_has(right, expr->column) ||
+      ng_columns_have(&initial->carried, expr->column))
+    return;
+  ng_columns_add(initial->arena, &initial->carried, expr->column);
+  ng_columns_add(initial->arena, &projection->sources, expr->column);
+  ng_columns_add(
+      initial->arena, &projection->own,
+      ng_column_copy(initial->plan, expr->column->name, expr->column->type, expr->column));
+}
+
+/* The columns of PROJECTION, which is to stand above initial->top, that absences of portions read: behind all that it
+ * has. */
+static void carry_for_differences(struct initial *initial, struct ng_node *projection) {
+  const struct ng_query *query = initial->query;
+  initial->absent = BASE_NEW_ARRAY(initial->arena, query->absence_count, struct absent);
+  for (size_t i = 0; i < query->absence_count; i++) {
+    const struct ng_absence *absence = &query->absences[i];
+    struct absent *absent = &initial->absent[i];
+    if (!keeps_portions(query, absence)) continue;
+    absent->right = absent_leaf(initial, absence);
+    if (absence->where) absent->where = ng_lower(&initial->lowering, absence->where);
+    initial->lowering.variables[absence->variable] = (struct ng_lowered_input){0};
+    if (absent->where) carry(initial, projection, absent->right, absent->where);
+  }
+}
+
+/* Above NODE, whose fields behind the first KEPT are those that were carried. */
+static struct ng_node *add_differences(struct initial *initial, struct ng_node *node, size_t kept) {
+  const struct ng_query *query = initial->query;
+  size_t left = 0;
+  for (size_t i = 0; i < query->absence_count; i++) left += initial->absent[i].right != NULL;
+  for (size_t i = 0; i < query->absence_count; i++) {
+    const struct absent *absent = &initial->absent[i];
+    const struct ng_expr *where = absent->where;
+    if (!absent->right) continue;
+    for (size_t k = 0; k < initial->carried.count && where; k++)
+      where = ng_expr_substitute(initial->arena, where, initial->carried.items[k],
+                                 node->fields.items[kept + k]);
+    left--;
+    node = ng_difference(initial->plan, &query->absences[i], node, absent->right, where,
+                         left > 0 ? node->fields.count : kept);
+  }
+  return node;
+}
+
 /* --- delimiters */
 
 static struct ng_alternative delimiter(struct initial *initial, const struct ng_expr *expr) {
@@ -765,6 +855,17 @@ static void add_targets(struct initial *initial, struct ng_node *projection,
   }
 }
 
+/* What PROJECTION has for column K of those that are carried. */
+static const struct ng_column *column_carried(const struct initial *initial,
+                                              const struct ng_node *projection, size_t k) {
+  for (size_t i = 0; i < projection->sources.count; i++)
+    if (projection->sources.items[i] == initial->carried.items[k] &&
+        projection->own.items[i] != NULL)
+      return projection->own.items[i];
+  BASE_CHECK(false, "carried-column");
+  return NULL;
+}
+
 /* The targets in their order, those of PUT_OFF computed of the rows of NODE, a cut over PROJECTION. */
 static struct ng_node *add_put_off(struct initial *initial, struct ng_node *node,
                                    const struct ng_node *projection,
@@ -780,6 +881,12 @@ static struct ng_node *add_put_off(struct initial *initial, struct ng_node *node
     ng_columns_add(initial->arena, &final->sources, source);
     ng_columns_add(initial->arena, &final->own,
                    ng_column_new(initial->plan, field->name, field->type, false));
+  }
+  for (size_t k = 0; k < initial->carried.count; k++) {
+    const struct ng_column *column = column_carried(initial, projection, k);
+    ng_columns_add(initial->arena, &final->sources, column);
+    ng_columns_add(initial->arena, &final->own,
+                   ng_column_copy(initial->plan, column->name, column->type, column));
   }
   final->inputs[0] = top;
   final->input_count = 1;
@@ -814,6 +921,8 @@ static struct ng_node *result(struct initial *initial) {
   bool period = projection->stop_from != NULL;
   projection->own_start = ng_column_new(plan, period ? "start" : "at", type_instant, false);
   if (period) projection->own_stop = ng_column_new(plan, "stop", type_instant, true);
+  size_t targets = projection->own.count;
+  carry_for_differences(initial, projection);
   size_t kept = projection->own.count;
   const struct ng_expr *condition = cut_condition(initial, projection);
   projection->inputs[0] = initial->top;
@@ -829,7 +938,11 @@ static struct ng_node *result(struct initial *initial) {
   for (size_t i = 0; i < initial->query->target_count; i++) {
     some_put_off = some_put_off || put_off[i];
   }
-  if (some_put_off) node = add_put_off(initial, node, projection, put_off);
+  if (some_put_off) {
+    node = add_put_off(initial, node, projection, put_off);
+    targets = initial->query->target_count;
+  }
+  node = add_differences(initial, node, targets);
   if (initial->query->result_class == NET_PERIOD && initial->query->coalesced) {
     node = ng_node_new(plan, NET_NODE_DISTINCT, node, NULL);
     ng_node_refresh(plan, node);
@@ -862,6 +975,7 @@ static void add_query(struct ng_plan *plan, const void *context) {
   add_aggregate_times(&initial);
   if (query->when) add_conjuncts(&initial, ng_lower(lowering, query->when));
   add_selections(&initial);
+  add_anti_joins(&initial);
   struct ng_node *node = result(&initial);
   plan->queries = ng_grown(plan->arena, plan->queries, plan->query_count, &plan->query_capacity,
                            sizeof *plan->queries);

@@ -113,7 +113,13 @@ static bool keeps_all_values(const struct ng_query *query, const struct ng_aggre
   return quantile && aggregate->cumulative && (!aggregate->summary || query->name);
 }
 
+bool ng_node_passes_rows(const struct ng_node *node) {
+  return node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY ||
+         node->kind == NET_NODE_ANTI_JOIN;
+}
+
 bool ng_node_is_unbounded(const struct ng_node *node) {
+  if (node->kind == NET_NODE_ANTI_JOIN) return node->reach[0] < 0 || node->reach[1] < 0;
   if (node->kind == NET_NODE_AGGREGATE && !node->alias)
     return keeps_all_values(node->query, node->aggregate);
   if (node->kind != NET_NODE_PRODUCT && node->kind != NET_NODE_JOIN) return false;
@@ -125,13 +131,13 @@ bool ng_node_is_counted(const struct ng_node *node) {
 }
 
 bool ng_node_is_combination(const struct ng_node *node) {
-  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
+  while (ng_node_passes_rows(node)) node = node->inputs[0];
   return ng_node_is_product(node);
 }
 
 void ng_node_participants(struct ng_plan *plan, const struct ng_node *node,
                           struct ng_participants *ret) {
-  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
+  while (ng_node_passes_rows(node)) node = node->inputs[0];
   if (ng_node_is_product(node)) {
     ng_node_participants(plan, node->inputs[0], ret);
     ng_node_participants(plan, node->inputs[1], ret);
@@ -162,7 +168,7 @@ static const struct ng_column *below_events(const struct ng_node *projection,
 
 bool ng_node_is_own_period(const struct ng_node *node, const struct ng_column *start,
                            const struct ng_column *stop) {
-  while (node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY) node = node->inputs[0];
+  while (ng_node_passes_rows(node)) node = node->inputs[0];
   if (stop && node->start == start && node->stop == stop) return true;
   if (node->kind == NET_NODE_PROJECTION && !node->alias && !node->stop_from && stop) {
     start = below_events(node, start);
@@ -217,7 +223,7 @@ static void add_side(struct ng_plan *plan, struct ng_node *node, const struct ng
 /* Does one of the tuples in the rows of SIDE take part in PRODUCT as an event? Asked at each refresh, so without the
  * list that ng_node_participants would make. */
 static bool some_take_part_as_events(const struct ng_node *product, const struct ng_node *side) {
-  while (side->kind == NET_NODE_SELECTION || side->kind == NET_NODE_APPLY) side = side->inputs[0];
+  while (ng_node_passes_rows(side)) side = side->inputs[0];
   if (ng_node_is_product(side))
     return some_take_part_as_events(product, side->inputs[0]) ||
            some_take_part_as_events(product, side->inputs[1]);
@@ -240,7 +246,7 @@ void ng_node_refresh(struct ng_plan *plan, struct ng_node *node) {
   node->stop = input ? input->stop : node->own_stop;
   if (ng_node_is_product(node)) {
     refresh_product(plan, node);
-  } else if (node->kind == NET_NODE_CUT) {
+  } else if (node->kind == NET_NODE_CUT || node->kind == NET_NODE_DIFFERENCE) {
     node->start = node->own_start;
     node->stop = node->own_stop;
     for (size_t i = 0; i < node->kept_fields; i++) add_kept(plan, node, input->fields.items[i]);
@@ -304,8 +310,7 @@ static const struct ng_column *below_alias(const struct ng_node *alias,
 
 struct ng_node *ng_node_maker(const struct ng_node *projection, const struct ng_column *column) {
   struct ng_node *node = projection->inputs[0];
-  while (column &&
-         (node->alias || node->kind == NET_NODE_SELECTION || node->kind == NET_NODE_APPLY)) {
+  while (column && (node->alias || ng_node_passes_rows(node))) {
     if (node->kind == NET_NODE_APPLY && node->own.items[0] == column) return node;
     if (node->alias) column = below_alias(node, column);
     node = node->inputs[0];
@@ -433,6 +438,7 @@ void ng_plan_exchange(struct ng_plan *plan, const struct ng_column *from,
   for (size_t i = 0; i < plan->node_count; i++) {
     struct ng_node *node = plan->nodes[i];
     if (node->expr) node->expr = ng_expr_substitute(plan->arena, node->expr, from, to);
+    if (node->times) node->times = ng_expr_substitute(plan->arena, node->times, from, to);
     each_reference(node, exchange, &columns);
   }
 }

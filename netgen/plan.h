@@ -131,7 +131,7 @@ struct ng_node {
   const struct ng_expr *expr;
   bool taken_in;    /* selection, apply: the join above does it (rule self-joins) */
   bool speculative; /* selection: moved although it can fail (rule speculation) */
-  /* cut: how many of the input's fields stay, the first; the condition is EXPR */
+  /* cut, difference: how many of the input's fields stay, the first; the condition is EXPR */
   size_t kept_fields;
   bool first_only;
   int64_t bridge; /* pieces so close are one */
@@ -163,6 +163,11 @@ struct ng_node {
   struct ng_node_lost *lost; /* rows of its sides that may have been lost */
   size_t lost_count;
   int64_t within; /* distinct: no further apart than so many chronons; -1: however far */
+  /* anti-join, difference; the condition that two rows with equal keys are partners is EXPR. Of an anti-join what of
+   * it speaks of times alone, and how far behind a partner of the other side rows of each side may be (absence.h) */
+  const struct ng_absence *absence;
+  const struct ng_expr *times;
+  int64_t reach[2];
   /* aggregate */
   const struct ng_aggregate *aggregate;
   const struct ng_query *query;
@@ -248,6 +253,8 @@ void ng_node_refresh(struct ng_plan *plan, struct ng_node *node);
 /* Is COLUMN one of NODE's, implicit times included? */
 bool ng_node_has(const struct ng_node *node, const struct ng_column *column);
 bool ng_node_is_product(const struct ng_node *node);
+/* Are NODE's rows those of its first input, perhaps fewer, perhaps with a column more? */
+bool ng_node_passes_rows(const struct ng_node *node);
 /* Does NODE keep rows that nothing bounds? */
 bool ng_node_is_unbounded(const struct ng_node *node);
 bool ng_node_is_counted(const struct ng_node *node); /* it becomes a node of the network */
@@ -256,8 +263,7 @@ void ng_node_participants(struct ng_plan *plan, const struct ng_node *node,
                           struct ng_participants *ret);
 /* Does the participant take part in product NODE as an event? */
 bool ng_product_takes_event(const struct ng_node *node, struct ng_participant participant);
-/* Do NODE's rows carry their participants' times as fields? (Selections and applies do not change
- * that.) */
+/* Do NODE's rows carry their participants' times as fields? (What passes rows does not change that.) */
 bool ng_node_is_combination(const struct ng_node *node);
 /* Are START and STOP, in NODE's rows, the delimiters of one and the same tuple, or the common period of an
  * overlap product, whose test has found already whether it is empty? Also those of a tuple that takes part as an event

@@ -176,6 +176,8 @@ static bool passes(const struct ng_plan *plan, const struct ng_node *node,
   switch (node->kind) {
     case NET_NODE_APPLY:
       return ng_expr_fits(expr, node->inputs[0]);
+    case NET_NODE_ANTI_JOIN:
+      return is_decided(plan, expr) && ng_expr_fits(expr, node->inputs[0]);
     case NET_NODE_PRODUCT:
       if (!is_decided(plan, expr)) return false;
       for (unsigned port = 0; port < 2; port++) {
@@ -189,6 +191,7 @@ static bool passes(const struct ng_plan *plan, const struct ng_node *node,
     case NET_NODE_SET:
     case NET_NODE_DISTINCT:
     case NET_NODE_COALESCE:
+    case NET_NODE_DIFFERENCE:
       return !ng_expr_reads_nothing(expr) && reads_exact_domains(expr);
     case NET_NODE_EVENT_TO_PERIOD:
       return node->by_columns.count && !ng_expr_reads_nothing(expr) &&

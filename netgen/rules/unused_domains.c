@@ -93,6 +93,13 @@ static bool may_be_open(const struct ng_node *node, const bool *set) {
   return false;
 }
 
+static void need_keys(const struct ng_node *node, bool *left, bool *right) {
+  for (size_t i = 0; i < node->key_count; i++) {
+    need(left, node->keys[i].left);
+    need(right, node->keys[i].right);
+  }
+}
+
 /* Carries NODE's needs down to its inputs. */
 static void pass_on(struct ng_plan *plan, const struct ng_node *node, struct needs *needs) {
   bool *own = needs_of(needs, node);
@@ -111,24 +118,24 @@ static void pass_on(struct ng_plan *plan, const struct ng_node *node, struct nee
   }
   bool *below = needs_of(needs, node->inputs[0]);
   /* What tells tuples apart. */
-  if (node->kind == NET_NODE_CUT || node->kind == NET_NODE_SET) need_all(below, node->inputs[0]);
+  if (node->kind == NET_NODE_CUT || node->kind == NET_NODE_SET || node->kind == NET_NODE_DIFFERENCE)
+    need_all(below, node->inputs[0]);
   need(below, node->whose);
   need_columns(below, &node->by_columns);
   need(below, node->start_from);
   need(below, node->stop_from);
   if (!node->carries) need_columns(below, &node->sources);
+  bool *right = node->input_count > 1 ? needs_of(needs, node->inputs[1]) : NULL;
+  if (node->absence) need_keys(node, below, right);
+  if (node->kind == NET_NODE_DIFFERENCE) need(right, node->inputs[1]->stop);
   if (!ng_node_is_product(node)) return;
   need_participants(plan, node, needs);
-  bool *right = needs_of(needs, node->inputs[1]);
   const struct ng_expr *predicate = ng_join_rest(plan->arena, node);
   if (predicate) {
     ng_expr_mark(predicate, below);
     ng_expr_mark(predicate, right);
   }
-  for (size_t i = 0; i < node->key_count; i++) {
-    need(below, node->keys[i].left);
-    need(right, node->keys[i].right);
-  }
+  need_keys(node, below, right);
   if (node->kind != NET_NODE_CLOSEST) return;
   /* Which of its rows are one tuple it tells by all they have. */
   need_all(below, node->inputs[0]);

@@ -1,0 +1,148 @@
+/* What `unless` leaves out: rows that have a partner.
+ *
+ *      anti-join where, when           difference where
+ *        |           |                  |            |
+ *   combinations   selection       projection     selection
+ *   of the others    |                            |
+ *               the absent one               the absent one
+ *
+ * With a `when` of its own, and where the result is an event, a combination stays or goes as it is: the anti-join stands
+ * above the selections, where the times of all that take part are columns. Else portions of the result stay: the
+ * difference stands above the projection that makes its period, which carries the domains that `where` reads.
+ *
+ * Conjuncts that read the absent variable alone are selections on its side, equalities of exact domains are keys, the rest
+ * is the condition of partners.
+ *
+ * Until when a row of an anti-join is kept is not derived from the form of `when`: the condition itself is asked about
+ * rows all of whose instants lie at a time or later, from when on it is false (ng_absence_reach, and for each row
+ * engine/nodes/partners.c). */
+#include "netgen/absence.h"
+
+static const struct net_type type_instant = {NET_INSTANT, 0};
+
+static bool is_exact(struct net_type type) {
+  return type.base == NET_INTEGER || type.base == NET_STRING || type.base == NET_BYTES ||
+         type.base == NET_NAME;
+}
+
+static const struct ng_column *field_of(const struct ng_node *node, const struct ng_expr *expr) {
+  if (expr->op != NG_COLUMN || !ng_columns_have(&node->fields, expr->column)) return NULL;
+  return expr->column;
+}
+
+static bool is_key(const struct ng_node *node, const struct ng_expr *conjunct, struct ng_key *ret) {
+  if (conjunct->op != NG_EQ || !is_exact(conjunct->args[0]->type) ||
+      conjunct->args[0]->type.base != conjunct->args[1]->type.base)
+    return false;
+  for (unsigned swap = 0; swap < 2; swap++) {
+    *ret = (struct ng_key){field_of(node->inputs[0], conjunct->args[swap]),
+                           field_of(node->inputs[1], conjunct->args[!swap])};
+    if (ret->left && ret->right) return true;
+  }
+  return false;
+}
+
+static struct ng_node *select_rows(struct ng_plan *plan, struct ng_node *input,
+                                   const struct ng_expr *predicate) {
+  struct ng_node *node = ng_node_new(plan, NET_NODE_SELECTION, input, NULL);
+  node->expr = predicate;
+  ng_node_refresh(plan, node);
+  return node;
+}
+
+/* The conjuncts of WHERE become keys of NODE, selections on its right side, and its condition. */
+static void add_where(struct ng_plan *plan, struct ng_node *node, const struct ng_expr *where) {
+  struct ng_exprs conjuncts = {0};
+  if (where) ng_expr_conjuncts(plan->arena, where, &conjuncts);
+  node->keys = BASE_NEW_ARRAY(plan->arena, conjuncts.count, struct ng_key);
+  for (size_t i = 0; i < conjuncts.count; i++) {
+    const struct ng_expr *conjunct = conjuncts.items[i];
+    struct ng_key key;
+    if (is_key(node, conjunct, &key))
+      node->keys[node->key_count++] = key;
+    else if (!ng_expr_can_fail(conjunct) && !ng_expr_reads_nothing(conjunct) &&
+             ng_expr_fits(conjunct, node->inputs[1]))
+      node->inputs[1] = select_rows(plan, node->inputs[1], conjunct);
+    else
+      node->expr = ng_expr_and(plan->arena, node->expr, conjunct);
+  }
+}
+
+/* --- how far partners may lie apart */
+
+struct reaching {
+  const struct ng_node *node;
+  const struct ng_column **columns;
+  size_t count;
+};
+
+static uint32_t slot_of(void *context, const struct ng_column *column) {
+  struct reaching *reaching = context;
+  for (size_t i = 0; i < reaching->count; i++)
+    if (reaching->columns[i] == column) return (uint32_t)(2 * i);
+  reaching->columns[reaching->count++] = column;
+  return (uint32_t)(2 * (reaching->count - 1));
+}
+
+/* Can rows be partners of which those of PORT have all their instants at TIME or later, and the others at 0? */
+static bool may_be(const struct reaching *reaching, const struct net_program *program,
+                   union net_slot *row, unsigned port, net_chronon time) {
+  struct net_value value;
+  for (size_t i = 0; i < reaching->count; i++) {
+    bool later = ng_node_has(reaching->node->inputs[port], reaching->columns[i]);
+    row[2 * i].i = later ? time : 0;
+    row[2 * i + 1].i = later ? NET_FOREVER : 0;
+  }
+  return net_program_run(program, row, NET_FOREVER, &value) != NET_EVAL_OK ||
+         value.truth != NET_FALSE;
+}
+
+static int64_t reach(struct ng_plan *plan, const struct ng_node *node, unsigned port) {
+  struct reaching reaching = {.node = node};
+  reaching.columns = BASE_NEW_ARRAY(plan->arena, plan->column_count + 1, const struct ng_column *);
+  const struct net_program *program =
+      ng_expr_compile(plan->arena, node->times, plan->timeline, plan->strings, slot_of, &reaching);
+  union net_slot *row = BASE_NEW_ARRAY(plan->arena, 2 * reaching.count + 2, union net_slot);
+  net_chronon before = -1, over = NET_FOREVER - 1;
+  if (may_be(&reaching, program, row, port, over)) return -1;
+  while (over - before > 1) {
+    net_chronon middle = before + (over - before) / 2;
+    if (may_be(&reaching, program, row, port, middle))
+      before = middle;
+    else
+      over = middle;
+  }
+  return over;
+}
+
+int64_t ng_absence_reach(const struct ng_node *node, unsigned port) {
+  return node->reach[port];
+}
+
+/* --- the nodes */
+
+struct ng_node *ng_anti_join(struct ng_plan *plan, const struct ng_absence *absence,
+                             struct ng_node *top, struct ng_node *right,
+                             const struct ng_expr *where, const struct ng_expr *when) {
+  struct ng_node *node = ng_node_new(plan, NET_NODE_ANTI_JOIN, top, right);
+  node->absence = absence;
+  add_where(plan, node, where);
+  node->expr = ng_expr_and(plan->arena, node->expr, when);
+  node->times = when;
+  for (unsigned port = 0; port < 2; port++) node->reach[port] = reach(plan, node, port);
+  ng_node_refresh(plan, node);
+  return node;
+}
+
+struct ng_node *ng_difference(struct ng_plan *plan, const struct ng_absence *absence,
+                              struct ng_node *top, struct ng_node *right,
+                              const struct ng_expr *where, size_t kept_fields) {
+  struct ng_node *node = ng_node_new(plan, NET_NODE_DIFFERENCE, top, right);
+  node->absence = absence;
+  add_where(plan, node, where);
+  node->kept_fields = kept_fields;
+  node->own_start = ng_column_new(plan, top->start->name, type_instant, false);
+  node->own_stop = ng_column_new(plan, top->stop->name, type_instant, true);
+  ng_node_refresh(plan, node);
+  return node;
+}

@@ -1,0 +1,21 @@
+/* Networks for `unless`: anti-joins and differences (absence.c). */
+#ifndef NG_ABSENCE_H
+#define NG_ABSENCE_H
+
+#include "netgen/lower.h"
+#include "netgen/plan.h"
+
+/* Above TOP: its rows that have no partner among those of RIGHT. WHERE (NULL: true) and WHEN are lowered, over columns of
+ * both. */
+struct ng_node *ng_anti_join(struct ng_plan *plan, const struct ng_absence *absence,
+                             struct ng_node *top, struct ng_node *right,
+                             const struct ng_expr *where, const struct ng_expr *when);
+/* Above TOP, periods: the portions at which no partner is valid, with the first KEPT_FIELDS of its fields. */
+struct ng_node *ng_difference(struct ng_plan *plan, const struct ng_absence *absence,
+                              struct ng_node *top, struct ng_node *right,
+                              const struct ng_expr *where, size_t kept_fields);
+/* So long behind, at most, a row of side PORT of the anti-join NODE may be one of the other side that it is a partner of;
+ * -1: however long. */
+int64_t ng_absence_reach(const struct ng_node *node, unsigned port);
+
+#endif
