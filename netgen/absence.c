@@ -14,7 +14,7 @@
  * is the condition of partners.
  *
  * Until when a row of an anti-join is kept is not derived from the form of `when`: the condition itself is asked about
- * rows all of whose instants lie at a time or later, from when on it is false (ng_absence_reach, and for each row
+ * rows all of whose instants lie at a time or later, from when on it is false (reach, and for each row
  * engine/nodes/partners.c). */
 #include "netgen/absence.h"
 
@@ -113,10 +113,6 @@ static int64_t reach(struct ng_plan *plan, const struct ng_node *node, unsigned 
       over = middle;
   }
   return over;
-}
-
-int64_t ng_absence_reach(const struct ng_node *node, unsigned port) {
-  return node->reach[port];
 }
 
 /* --- the nodes */

@@ -14,8 +14,5 @@ struct ng_node *ng_anti_join(struct ng_plan *plan, const struct ng_absence *abse
 struct ng_node *ng_difference(struct ng_plan *plan, const struct ng_absence *absence,
                               struct ng_node *top, struct ng_node *right,
                               const struct ng_expr *where, size_t kept_fields);
-/* So long behind, at most, a row of side PORT of the anti-join NODE may be one of the other side that it is a partner of;
- * -1: however long. */
-int64_t ng_absence_reach(const struct ng_node *node, unsigned port);
 
 #endif

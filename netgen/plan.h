@@ -163,8 +163,9 @@ struct ng_node {
   struct ng_node_lost *lost; /* rows of its sides that may have been lost */
   size_t lost_count;
   int64_t within; /* distinct: no further apart than so many chronons; -1: however far */
-  /* anti-join, difference; the condition that two rows with equal keys are partners is EXPR. Of an anti-join what of
-   * it speaks of times alone, and how far behind a partner of the other side rows of each side may be (absence.h) */
+  /* anti-join, difference; the condition that two rows with equal keys are partners is EXPR. Of an anti-join TIMES is what
+   * of it speaks of times alone, and so long, in chronons, rows of each side may be behind a partner of the other one;
+   * -1: however long */
   const struct ng_absence *absence;
   const struct ng_expr *times;
   int64_t reach[2];

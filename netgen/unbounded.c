@@ -65,6 +65,19 @@ static const char *together(struct ng_plan *plan, const struct ng_query *query, 
   return names ? base_arena_printf(plan->arena, "%s and %s", names, last) : NULL;
 }
 
+/* Rows of a side are kept while one of the other side may come that is late enough. */
+static void describe_anti_join(struct ng_plan *plan, const struct ng_query *query,
+                               const struct ng_node *node, struct ng_unbounded *ret) {
+  const struct ng_expr *when = node->absence->when;
+  bool *kept = BASE_NEW_ARRAY(plan->arena, query->variable_count + 1, bool);
+  const char *names = NULL;
+  for (unsigned port = 0; port < 2; port++)
+    if (node->reach[port] < 0) mark_variables(query, node->inputs[!port], kept);
+  add_names(plan, query, kept, &names);
+  *ret = (struct ng_unbounded){query, when ? when->range : query->range, true,
+                               NULL,  names ? names : "an aggregate",    false};
+}
+
 static void describe(struct ng_plan *plan, const struct ng_query *query, const struct ng_node *node,
                      struct ng_unbounded *ret) {
   bool *sides[2];
@@ -72,6 +85,10 @@ static void describe(struct ng_plan *plan, const struct ng_query *query, const s
   if (node->kind == NET_NODE_AGGREGATE) {
     const char *name = query->variables[node->aggregate->variable].name;
     *ret = (struct ng_unbounded){query, node->aggregate->range, false, NULL, name, true};
+    return;
+  }
+  if (node->kind == NET_NODE_ANTI_JOIN) {
+    describe_anti_join(plan, query, node, ret);
     return;
   }
   for (unsigned port = 0; port < 2; port++) {

@@ -20,17 +20,6 @@ static bool is_taken(const struct tql_binder *binder, int index) {
   return false;
 }
 
-bool tql_absence_admits(struct tql_binder *binder, int index, const struct tql_name *name) {
-  if (index == binder->absent || binder->variables[index].outside) return true;
-  base_report_hint(binder->analysis->diags, MSG_ABSENCE, binder->analysis->source, &name->range,
-                   "one variable is absent in each unless clause: retrieve what both have in "
-                   "common into a relation "
-                   "first, and range over that",
-                   "%s takes no part in the statement outside of unless", name->text);
-  binder->failed = true;
-  return false;
-}
-
 /* Whether it holds must be known of the two tuples alone. */
 static bool changes_with_time(const struct ng_expr *expr) {
   if (expr->op == NG_DURATION || expr->op == NG_AGGREGATE) return true;
@@ -101,4 +90,120 @@ static void bind_absence(struct tql_binder *binder, const struct tql_absence *cl
 void tql_bind_absences(struct tql_binder *binder, const struct tql_statement *statement) {
   for (size_t i = 0; i < statement->absence_count; i++)
     bind_absence(binder, &statement->absences[i]);
+}
+
+/* --- what portions cannot ask */
+
+static bool reads_times(const struct ng_expr *expr) {
+  if (expr->op == NG_SPAN || expr->op == NG_CHRONON) return true;
+  for (unsigned i = 0; i < expr->arg_count; i++)
+    if (reads_times(expr->args[i])) return true;
+  return false;
+}
+
+static bool names_other(const struct ng_expr *expr, unsigned variable) {
+  if ((expr->op == NG_DOMAIN || expr->op == NG_T_VARIABLE) && expr->variable != variable)
+    return true;
+  for (unsigned i = 0; i < expr->arg_count; i++)
+    if (names_other(expr->args[i], variable)) return true;
+  return false;
+}
+
+static void check_portions(struct tql_binder *binder, const struct ng_absence *absence,
+                           const struct ng_expr *where) {
+  if (where->op == NG_AND) {
+    check_portions(binder, absence, where->args[0]);
+    check_portions(binder, absence, where->args[1]);
+  } else if (reads_times(where) && names_other(where, absence->variable)) {
+    refuse(binder, where->range, "write it as a when, or retrieve the number into a relation first",
+           "the where of an unless clause without a when cannot compare the times of tuples with "
+           "other tuples");
+  }
+}
+
+void tql_check_absences(struct tql_binder *binder) {
+  if (binder->query->result_class != NET_PERIOD) return;
+  for (size_t i = 0; i < binder->absence_count; i++) {
+    const struct ng_absence *absence = &binder->absences[i];
+    if (absence->when == NULL && absence->where != NULL)
+      check_portions(binder, absence, absence->where);
+  }
+}
+
+/* --- statements that were perhaps meant to ask for what is absent */
+
+static bool is_zero(const struct ng_expr *expr) {
+  if (expr->op == NG_CONVERT) return is_zero(expr->args[0]);
+  return (expr->op == NG_INTEGER && expr->integer == 0) ||
+         (expr->op == NG_FLOAT && expr->real == 0);
+}
+
+/* The aggregate that counts in groups, if EXPR is one; of a variable outside there is a group wherever it is asked for. */
+static const struct ng_aggregate *counts_in_groups(const struct tql_binder *binder,
+                                                   const struct ng_expr *expr) {
+  if (expr->op == NG_CONVERT) return counts_in_groups(binder, expr->args[0]);
+  if (expr->op != NG_AGGREGATE) return NULL;
+  const struct ng_aggregate *aggregate = &binder->aggregates[expr->index];
+  bool counts = aggregate->function == NET_AGG_COUNT || aggregate->function == NET_AGG_ANY;
+  bool outside = binder->variables[aggregate->variable].outside;
+  return counts && !outside && !aggregate->summary && aggregate->by_count > 0 ? aggregate : NULL;
+}
+
+static void warn_of_empty_groups(const struct tql_binder *binder, const struct ng_expr *where) {
+  if (where->op == NG_AND) {
+    warn_of_empty_groups(binder, where->args[0]);
+    warn_of_empty_groups(binder, where->args[1]);
+    return;
+  }
+  if (where->op != NG_EQ) return;
+  for (unsigned side = 0; side < 2; side++) {
+    const struct ng_aggregate *aggregate = counts_in_groups(binder, where->args[side]);
+    if (aggregate == NULL || !is_zero(where->args[!side])) continue;
+    const char *name = binder->variables[aggregate->variable].name;
+    struct base_diag *diag = base_report(
+        binder->analysis->diags, MSG_EMPTY_GROUP, binder->analysis->source, &where->range,
+        "a group is there while something counts in it: the number of %s is never 0 in one", name);
+    tql_set_hint(diag, "for what has no %s, write: unless %s where %s.DOMAIN = V.DOMAIN", name,
+                 name, name);
+  }
+}
+
+static bool is_named_elsewhere(const struct tql_binder *binder, unsigned variable) {
+  const struct ng_query *query = binder->query;
+  const struct ng_expr *times[] = {query->start, query->stop, query->at};
+  for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+    if (times[i] != NULL && names_variable(times[i], variable)) return true;
+  for (size_t i = 0; i < binder->target_count; i++)
+    if (names_variable(binder->targets[i].expr, variable)) return true;
+  return false;
+}
+
+/* not (g , l): pairs that lie apart, of which there are many. */
+static void warn_of_pairs(const struct tql_binder *binder, const struct ng_expr *when) {
+  if (when->op == NG_AND) {
+    warn_of_pairs(binder, when->args[0]);
+    warn_of_pairs(binder, when->args[1]);
+    return;
+  }
+  if (when->op != NG_NOT || when->args[0]->op != NG_HOLDS) return;
+  const struct ng_expr *held = when->args[0]->args[0];
+  if ((held->op != NG_T_OVERLAP && held->op != NG_T_COVERAGE) ||
+      held->args[0]->op != NG_T_VARIABLE || held->args[1]->op != NG_T_VARIABLE)
+    return;
+  for (unsigned side = 0; side < 2; side++) {
+    unsigned variable = held->args[side]->variable;
+    if (is_named_elsewhere(binder, variable)) continue;
+    const char *name = binder->variables[variable].name;
+    struct base_diag *diag =
+        base_report(binder->analysis->diags, MSG_PAIRS_APART, binder->analysis->source,
+                    &when->range, "this holds for each tuple of %s that lies elsewhere", name);
+    tql_set_hint(diag, "for what has no %s at the same time, write: unless %s where ...", name,
+                 name);
+    return;
+  }
+}
+
+void tql_warn_of_absence(const struct tql_binder *binder) {
+  if (binder->query->where != NULL) warn_of_empty_groups(binder, binder->query->where);
+  if (binder->query->when != NULL) warn_of_pairs(binder, binder->query->when);
 }

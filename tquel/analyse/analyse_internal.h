@@ -79,8 +79,10 @@ const char *tql_expr_text(const struct tql_analysis *analysis, const struct tql_
 /* --- absence.c */
 /* The unless clauses of STATEMENT, behind all its others: into binder->absences. */
 void tql_bind_absences(struct tql_binder *binder, const struct tql_statement *statement);
-/* May variable INDEX be named where the unless clause of binder->absent is bound? False after TQ-0374. */
-bool tql_absence_admits(struct tql_binder *binder, int index, const struct tql_name *name);
+/* What an unless clause cannot ask where portions of the result stay; its class is known. */
+void tql_check_absences(struct tql_binder *binder);
+/* Warns of conditions that never or nearly always hold, where absence was perhaps meant. */
+void tql_warn_of_absence(const struct tql_binder *binder);
 
 /* --- scalar.c */
 const struct ng_expr *tql_bind_scalar(struct tql_binder *binder, const struct tql_expr *expr);

@@ -137,6 +137,17 @@ static bool aggregate_admits(struct tql_binder *binder, int index, const struct 
   return false;
 }
 
+/* An unless clause is of its own variable and of those that take part outside. */
+static bool absence_admits(struct tql_binder *binder, int index, const struct tql_name *name) {
+  if (index == binder->absent || binder->variables[index].outside) return true;
+  base_report_hint(binder->analysis->diags, MSG_ABSENCE, binder->analysis->source, &name->range,
+                   "one variable is absent in each unless clause: retrieve what both have in "
+                   "common into a relation "
+                   "first, and range over that",
+                   "%s takes no part in the statement outside of unless", name->text);
+  return false;
+}
+
 int tql_bind_variable(struct tql_binder *binder, const struct tql_name *name) {
   const struct tql_variable *variable = tql_scope_variable(binder->scope, name->text);
   if (!variable) {
@@ -144,7 +155,7 @@ int tql_bind_variable(struct tql_binder *binder, const struct tql_name *name) {
     return -1;
   }
   int index = add_variable(binder, variable);
-  if (binder->absent >= 0) return tql_absence_admits(binder, index, name) ? index : -1;
+  if (binder->absent >= 0) return absence_admits(binder, index, name) ? index : -1;
   if (!binder->in_aggregate)
     binder->variables[index].outside = true;
   else if (!aggregate_admits(binder, index, name))

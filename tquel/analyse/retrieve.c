@@ -371,12 +371,14 @@ static enum base_status retrieve_held(const struct tql_analysis *analysis,
     tql_bind_clauses(&binder, &statement->clauses);
   tql_bind_absences(&binder, statement);
   binder.query->result_class = tql_result_class(&binder, statement);
+  tql_check_absences(&binder);
   binder.query->coalesced = statement->coalesced;
   if (statement->coalesced) refuse_temporal_targets(&binder);
   if (!binder.failed) make_result(&binder);
   if (!binder.failed && !analysis->kept) {
     warn_of_forever(&binder, &statement->clauses);
     if (!statement->summary) warn_of_nothing_in_common(&binder);
+    if (!statement->summary) tql_warn_of_absence(&binder);
   }
   const struct ng_query *query = tql_binder_finish(&binder, statement);
   if (query) tql_add_costs(&binder, binder.query);

@@ -230,7 +230,7 @@ struct tql_statement {
    * INDEX: index on .variable(relation) is .name (.names)
    * MODIFY: .name to .words, .names the domains, or .expr the age: a duration, an integer or a name
    * SAVE: .name until .expr
-   * VIEW: .name, .targets, .clauses      INTEGRITY: on .variable is .expr
+   * VIEW: .name, .targets, .clauses, .absences      INTEGRITY: on .variable is .expr
    * PERMIT: .words the operations, on/of/to .name, to user .member..., .targets, .expr           */
   struct tql_name name, variable, member;
   struct tql_name *names;

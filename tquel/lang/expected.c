@@ -238,7 +238,7 @@ static const char *const operator_names[] = {
     "extend", "precede", "equal", "contain", "in",  "between", "matches", "not",
 };
 static const char *const clause_names[] = {"where", "when", "start",  "stop", "at",
-                                           "valid", "sort", "offset", "limit"};
+                                           "valid", "sort", "offset", "limit", "unless"};
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof(ARRAY)[0])
 

@@ -486,8 +486,9 @@ save: SAVE name UNTIL full  { $$ = tql_build_save(parser, &@$, &$name, $full); }
 /* --- define -------------------------------------------------------------------------------- */
 
 define:
-  DEFINE VIEW name targets clauses
-    { $$ = tql_build_update(parser, TQL_S_VIEW, &@$, &$name, $targets, &@targets, $clauses); }
+  DEFINE VIEW name targets clauses absences
+    { $$ = tql_build_update(parser, TQL_S_VIEW, &@$, &$name, $targets, &@targets, $clauses);
+      $$ = tql_set_absences($$, $absences); }
 | DEFINE INTEGRITY ON name IS expr
     { $$ = tql_build_integrity(parser, &@$, &$name, $expr); }
 | DEFINE permit  { $$ = tql_widen(parser, &@$, $permit); }

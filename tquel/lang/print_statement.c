@@ -178,6 +178,13 @@ static void print_create(struct base_buffer *out, const struct tql_statement *st
   print_names(out, " by ", statement, "");
 }
 
+static void print_absences(struct base_buffer *out, const struct tql_statement *statement) {
+  for (size_t i = 0; i < statement->absence_count; i++) {
+    print_word(out, " unless ", &statement->absences[i].variable);
+    print_clauses(out, &statement->absences[i].clauses);
+  }
+}
+
 static void print_retrieve(struct base_buffer *out, const struct tql_statement *statement) {
   base_buffer_puts(out, "retrieve");
   if (statement->unique) base_buffer_puts(out, " unique");
@@ -190,10 +197,7 @@ static void print_retrieve(struct base_buffer *out, const struct tql_statement *
   print_targets(out, &statement->targets);
   print_clause(out, " during ", statement->during, false);
   print_clauses(out, &statement->clauses);
-  for (size_t i = 0; i < statement->absence_count; i++) {
-    print_word(out, " unless ", &statement->absences[i].variable);
-    print_clauses(out, &statement->absences[i].clauses);
-  }
+  print_absences(out, statement);
   print_order(out, statement->order);
 }
 
@@ -202,6 +206,7 @@ static void print_update(struct base_buffer *out, const char *words, const struc
   print_word(out, words, name);
   print_targets(out, &statement->targets);
   print_clauses(out, &statement->clauses);
+  print_absences(out, statement);
 }
 
 static void print_copy(struct base_buffer *out, const struct tql_statement *statement) {
