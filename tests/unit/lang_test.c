@@ -398,6 +398,12 @@ START_TEST(completion_knows_what_may_come) {
       {"create traced R (x = i4) by x, ", "<domain> "},
       {"retrieve X when A.", "<domain> start stop time "},
       {"define ", "integrity permit view "},
+      {"retrieve (E.x) unless ", "<variable> "},
+      {"retrieve (E.x) unless l where l.", "<domain> start stop time "},
+      {"retrieve X (E.x) unless l ",
+       "; \\g append at checkpoint copy create define delete destroy display explain help index "
+       "modify print range replace retrieve save set start stop valid when where limit offset sort "
+       "unless "},
       {"set ", "<name> rule "},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

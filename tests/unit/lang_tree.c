@@ -47,6 +47,15 @@ static bool same_clauses(const struct tql_clauses *a, const struct tql_clauses *
          lang_same_expr(a->stop, b->stop) && lang_same_expr(a->at, b->at);
 }
 
+static bool same_absences(const struct tql_statement *a, const struct tql_statement *b) {
+  if (a->absence_count != b->absence_count) return false;
+  for (size_t i = 0; i < a->absence_count; i++) {
+    if (!same_text(a->absences[i].variable.text, b->absences[i].variable.text)) return false;
+    if (!same_clauses(&a->absences[i].clauses, &b->absences[i].clauses)) return false;
+  }
+  return true;
+}
+
 static bool same_names(const struct tql_statement *a, const struct tql_statement *b) {
   if (a->name_count != b->name_count || a->domain_count != b->domain_count) return false;
   for (size_t i = 0; i < a->name_count; i++) {
@@ -71,7 +80,7 @@ bool lang_same_statement(const struct tql_statement *a, const struct tql_stateme
          a->relation_kind == b->relation_kind && a->persistent == b->persistent &&
          a->unique == b->unique && a->coalesced == b->coalesced &&
          same_targets(&a->targets, &b->targets) && same_clauses(&a->clauses, &b->clauses) &&
-         a->copy_into == b->copy_into && a->following == b->following &&
+         same_absences(a, b) && a->copy_into == b->copy_into && a->following == b->following &&
          a->ordered_by_stop == b->ordered_by_stop && a->skipping_errors == b->skipping_errors &&
          lang_same_expr(a->within, b->within) && a->analyze == b->analyze &&
          lang_same_expr(a->time_first, b->time_first) &&
@@ -97,7 +106,7 @@ static const char *random_text(const struct maker *maker) {
       "retrieve", "print",      "with space",  "ti`ck",   "é",    "5 s",  "rule",   "at",
       "for",      "each",       "ever",        "instant", "a-b",  "_",    "Extend", "UNTIL",
       "period",   "persistent", "on",          "\"",      "help", "by",   "e5",     "am",
-      "permit",   "view",       "credibility", "to",      "--",   "/*",
+      "permit",   "view",       "credibility", "to",      "--",   "/*",   "unless",
   };
   return texts[below(maker, (int)(sizeof texts / sizeof texts[0]))];
 }
@@ -281,6 +290,17 @@ static void random_clauses(const struct maker *maker, struct tql_clauses *clause
   clauses->valid = (period || clauses->at != NULL) && below(maker, 2) == 0;
 }
 
+static void random_absences(const struct maker *maker, struct tql_statement *statement) {
+  statement->absence_count = (size_t)below(maker, 3);
+  if (statement->absence_count == 0) return;
+  statement->absences = BASE_NEW_ARRAY(maker->arena, statement->absence_count, struct tql_absence);
+  for (size_t i = 0; i < statement->absence_count; i++) {
+    statement->absences[i].variable = random_name(maker);
+    statement->absences[i].clauses.where = perhaps(maker);
+    statement->absences[i].clauses.when = perhaps(maker);
+  }
+}
+
 static void random_create(const struct maker *maker, struct tql_statement *statement) {
   statement->name = random_name(maker);
   statement->persistent = below(maker, 2) == 0;
@@ -362,6 +382,7 @@ static void fill_update(const struct maker *maker, struct tql_statement *stateme
     statement->name = random_name(maker);
   if (statement->kind != TQL_S_DELETE) random_targets(maker, &statement->targets);
   random_clauses(maker, &statement->clauses);
+  if (statement->kind == TQL_S_VIEW) random_absences(maker, statement);
 }
 
 static void fill_retrieve(const struct maker *maker, struct tql_statement *statement) {
@@ -370,6 +391,11 @@ static void fill_retrieve(const struct maker *maker, struct tql_statement *state
   if (below(maker, 2) == 0) statement->name = random_name(maker);
   random_targets(maker, &statement->targets);
   random_clauses(maker, &statement->clauses);
+  /* Directly behind retrieve it would be a name. */
+  const struct tql_clauses *clauses = &statement->clauses;
+  bool names_more = statement->name.text || statement->targets.given || clauses->where ||
+                    clauses->when || clauses->start || clauses->stop || clauses->at;
+  if (names_more) random_absences(maker, statement);
 }
 
 static void fill_range(const struct maker *maker, struct tql_statement *statement) {

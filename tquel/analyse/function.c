@@ -152,6 +152,12 @@ static bool suggest_synonym(struct base_diag *diag, const char *name) {
     tql_set_hint(diag, "write: quantile(%g, V.domain by ... where ...)", percentile_of(name));
     return true;
   }
+  if (tql_same_name(name, "exists")) {
+    tql_set_hint(diag,
+                 "what has a partner is where V.domain = W.domain, what has none is unless W where "
+                 "W.domain = V.domain (help \"unless\")");
+    return true;
+  }
   for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
     if (!tql_same_name(synonyms[i].theirs, name)) continue;
     bool fraction = strncmp(synonyms[i].ours, "quantile", 8) == 0;

@@ -129,11 +129,14 @@ static int add_variable(struct tql_binder *binder, const struct tql_variable *va
 static bool aggregate_admits(struct tql_binder *binder, int index, const struct tql_name *name) {
   if (binder->aggregate_variable < 0) binder->aggregate_variable = index;
   if (binder->aggregate_variable == index) return true;
-  base_report_hint(binder->analysis->diags, MSG_AGGREGATE_VARIABLE, binder->analysis->source,
-                   &name->range,
-                   "conditions between tuples of two relations go into a derived relation first",
-                   "the aggregate is over %s; %s cannot take part in it",
-                   binder->variables[binder->aggregate_variable].name, name->text);
+  const char *own = binder->variables[binder->aggregate_variable].name;
+  struct base_diag *diag = base_report(
+      binder->analysis->diags, MSG_AGGREGATE_VARIABLE, binder->analysis->source, &name->range,
+      "the aggregate is over %s; %s cannot take part in it", own, name->text);
+  tql_set_hint(diag,
+               "conditions between tuples of two relations go into a derived relation first; "
+               "for what has no %s, write: unless %s where ...",
+               own, own);
   return false;
 }
 

@@ -237,7 +237,7 @@ static const char *const operator_names[] = {
     "'>'",    "'+'",     "'-'",   "'*'",     "'/'", "'|'",     "';'",     "overlap",
     "extend", "precede", "equal", "contain", "in",  "between", "matches", "not",
 };
-static const char *const clause_names[] = {"where", "when", "start",  "stop", "at",
+static const char *const clause_names[] = {"where", "when", "start",  "stop",  "at",
                                            "valid", "sort", "offset", "limit", "unless"};
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof(ARRAY)[0])
@@ -379,6 +379,49 @@ static const char *hint_sql(const struct error *error) {
     if (token_is(error, rows[i].word)) return rows[i].hint;
   }
   return NULL;
+}
+
+/* Does a query of its own stand in parentheses, behind exists or in? */
+static bool is_in_subquery(const struct error *error) {
+  const struct tql_reader *reader = error->reader;
+  struct tql_lexer lexer;
+  struct tql_token token;
+  bool behind = false, opened = false, query = false;
+  size_t limit = error->token->span.last;
+  if (reader->opener.kind == 0 || limit - reader->opener.span.first > REPLAY_MAX) return false;
+  if (!tql_lexer_init(&lexer, reader->parser.arena, reader->lexer.text, reader->lexer.length,
+                      reader->opener.span.first, limit, 1, 1))
+    return false;
+  for (tql_lexer_next(&lexer, &token); token.kind != TQL_T_END_OF_TEXT && token.kind != TQL_BAD;
+       tql_lexer_next(&lexer, &token)) {
+    const char *text = slice(error, &token);
+    query |= opened && (token.kind == TQL_T_RETRIEVE || strcasecmp(text, "select") == 0);
+    opened = behind && token.kind == '(';
+    behind = token.kind == TQL_T_IN || strcasecmp(text, "exists") == 0;
+  }
+  tql_lexer_done(&lexer);
+  return query;
+}
+
+/* not exists ..., not in (select ...), except, left join: what is asked of others by what is absent. */
+static const char *hint_absence(const struct error *error) {
+  static const char none[] =
+      "for what has no partner, write: unless W where W.domain = V.domain (help \"unless\")";
+  static const char either[] =
+      "a condition has no query in it: what has a partner is where V.domain = W.domain, what has "
+      "none is unless W where W.domain = V.domain (help \"unless\")";
+  static const char *const words[] = {"except", "minus", "left", "outer", "anti", "without"};
+  const struct tql_token *before = &error->reader->previous;
+  if (error->token->kind == TQL_T_UNLESS)
+    return "unless is a clause of retrieve and of define view, before sort by and limit; what is "
+           "to go on with such a result ranges over a view of it";
+  if (before->kind == TQL_T_NAME && strcasecmp(slice(error, before), "exists") == 0) return either;
+  if (before->kind == TQL_T_UNLESS)
+    return "behind unless stands one tuple variable, and then its conditions: unless W where ... "
+           "when ...";
+  for (size_t i = 0; has(error->expected, "unless") && i < COUNT_OF(words); i++)
+    if (token_is(error, words[i])) return none;
+  return is_in_subquery(error) ? either : NULL;
 }
 
 /* How others say what is said of times: Allen's relations, SQL's periods. Where a condition on times may go on. */
@@ -621,10 +664,10 @@ static const char *hint_target(const struct error *error) {
 
 static const char *hint_of(const struct error *error) {
   static const char *(*const makers[])(const struct error *) = {
-      hint_foreign,  hint_sql,         hint_times,           hint_sql_within,
-      hint_matching, hint_semicolon,   hint_misspelt,        hint_distance,
-      hint_unit,     hint_parenthesis, hint_keyword_as_name, hint_misspelt_before,
-      hint_window,   hint_target,
+      hint_foreign,         hint_absence,  hint_sql,         hint_times,
+      hint_sql_within,      hint_matching, hint_semicolon,   hint_misspelt,
+      hint_distance,        hint_unit,     hint_parenthesis, hint_keyword_as_name,
+      hint_misspelt_before, hint_window,   hint_target,
   };
   for (size_t i = 0; i < COUNT_OF(makers); i++) {
     const char *hint = makers[i](error);
