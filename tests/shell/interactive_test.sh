@@ -132,6 +132,11 @@ ok "\\p prints what ran last" $?
 keys 'retr\t(t = e.nu\t + 1000)\\g\n'
 answers '| *1041'
 ok "TAB completes a keyword and a domain" $?
+keys 'range of f is E\\g\n'
+answers 'tquel> '
+keys 'retrieve (t = e.number + 2000) unl\tf where f.nu\t = 40\\g\n'
+answers '| *2041'
+ok "TAB completes unless, and a domain in it" $?
 keys 'disp\t\t\\g\n'
 answers '| *41'
 ok "TAB completes a keyword and a relation" $?
