@@ -43,23 +43,31 @@ void net_losses_settle(struct net_losses *losses) {
   losses->count = kept + 1;
 }
 
-/* The first loss of WHOSE that is not over at AFTER, if it begins before BEFORE. */
-static bool find(const struct net_losses *losses, const struct net_loss *whose, net_chronon after,
-                 net_chronon before, net_chronon *earliest) {
+/* The first loss of WHOSE that lasts to TIME or longer, or NULL. */
+static const struct net_loss *find(const struct net_losses *losses, const struct net_loss *whose,
+                                   net_chronon time) {
   size_t low = 0, high = losses->count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
     const struct net_loss *loss = &losses->items[middle];
     int order = compare_whose(loss, whose);
-    bool early = order < 0 || (order == 0 && net_chronon_add(after, 1) >= loss->to);
+    bool early = order < 0 || (order == 0 && time >= loss->to);
     if (early)
       low = middle + 1;
     else
       high = middle;
   }
-  if (low == losses->count || compare_whose(&losses->items[low], whose) != 0) return false;
-  net_chronon from = losses->items[low].from, next = net_chronon_add(after, 1);
-  if (from < next) from = next;
+  bool found = low < losses->count && compare_whose(&losses->items[low], whose) == 0;
+  return found ? &losses->items[low] : NULL;
+}
+
+/* The first instant of WHOSE losses behind AFTER, if that is before BEFORE and *EARLIEST. */
+static bool find_between(const struct net_losses *losses, const struct net_loss *whose,
+                         net_chronon after, net_chronon before, net_chronon *earliest) {
+  net_chronon next = net_chronon_add(after, 1);
+  const struct net_loss *loss = find(losses, whose, next);
+  if (loss == NULL) return false;
+  net_chronon from = loss->from < next ? next : loss->from;
   if (from >= before || from >= *earliest) return false;
   *earliest = from;
   return true;
@@ -68,10 +76,19 @@ static bool find(const struct net_losses *losses, const struct net_loss *whose, 
 bool net_losses_between(const struct net_losses *losses, base_string_id process, net_chronon after,
                         net_chronon before, net_chronon *ret) {
   net_chronon earliest = NET_FOREVER;
-  bool found = find(losses, &(struct net_loss){.anybody = true}, after, before, &earliest);
-  found |= find(losses, &(struct net_loss){.process = process}, after, before, &earliest);
+  bool found = find_between(losses, &(struct net_loss){.anybody = true}, after, before, &earliest);
+  found |= find_between(losses, &(struct net_loss){.process = process}, after, before, &earliest);
   if (found) *ret = earliest;
   return found;
+}
+
+bool net_losses_next(const struct net_losses *losses, base_string_id process, net_chronon time,
+                     struct net_loss *ret) {
+  const struct net_loss *all = find(losses, &(struct net_loss){.anybody = true}, time);
+  const struct net_loss *its = find(losses, &(struct net_loss){.process = process}, time);
+  if (all == NULL || (its != NULL && its->from < all->from)) all = its;
+  if (all != NULL) *ret = *all;
+  return all != NULL;
 }
 
 bool net_losses_cut(const struct net_losses *losses, base_string_id process,

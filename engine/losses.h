@@ -29,6 +29,9 @@ void net_losses_settle(struct net_losses *losses);
 /* May a record of PROCESS have been lost that happened behind AFTER and before BEFORE? *RET: when at the earliest. */
 bool net_losses_between(const struct net_losses *losses, base_string_id process, net_chronon after,
                         net_chronon before, net_chronon *ret);
+/* The first loss of PROCESS, or of anybody, that is not over at TIME. */
+bool net_losses_next(const struct net_losses *losses, base_string_id process, net_chronon time,
+                     struct net_loss *ret);
 /* How long something lasted for sure that begins in START and, by the records that are there, ends in STOP:
  * true, and *RET is that bound of its end, if a loss makes it earlier. */
 bool net_losses_cut(const struct net_losses *losses, base_string_id process,

@@ -115,14 +115,47 @@ static int64_t reach(struct ng_plan *plan, const struct ng_node *node, unsigned 
   return over;
 }
 
+/* --- what was lost */
+
+/* Do the keys of NODE, with what is told apart by them, name an entity of RELATION? Its tuples have the fields of LEAF. */
+static bool names_entity(const struct ng_node *node, const struct ng_relation *relation,
+                         const struct ng_column *const *fields) {
+  for (size_t i = 0; i < relation->entity.count; i++) {
+    bool named = false;
+    for (size_t k = 0; k < node->key_count; k++)
+      named |= node->keys[k].right == fields[relation->entity.fields[i]];
+    if (!named) return false;
+  }
+  return relation->kind == NG_REL_TRACED || relation->kind == NG_REL_SAMPLED;
+}
+
+/* The tuples of the absent variable that may be missing; FIELDS: its domains. */
+static void add_lost(struct ng_plan *plan, const struct ng_query *query, struct ng_node *node,
+                     const struct ng_column *const *fields) {
+  const struct ng_lost *lost = query->lost ? query->lost[node->absence->variable] : NULL;
+  const struct ng_column *process = NULL;
+  if (!lost) return;
+  for (size_t k = 0; k < node->key_count && lost->process >= 0; k++)
+    if (node->keys[k].right == fields[lost->process]) process = node->keys[k].left;
+  node->lost = BASE_NEW(plan->arena, struct ng_node_lost);
+  *node->lost = (struct ng_node_lost){1, process, &lost->times[NG_LOST_START][process != NULL]};
+  node->lost_count = 1;
+  node->lost_within = lost->within;
+  node->lost_until_next =
+      names_entity(node, query->variables[node->absence->variable].relation, fields);
+}
+
 /* --- the nodes */
 
-struct ng_node *ng_anti_join(struct ng_plan *plan, const struct ng_absence *absence,
-                             struct ng_node *top, struct ng_node *right,
-                             const struct ng_expr *where, const struct ng_expr *when) {
+struct ng_node *ng_anti_join(struct ng_plan *plan, const struct ng_query *query,
+                             const struct ng_absence *absence, struct ng_node *top,
+                             struct ng_node *right, const struct ng_expr *where,
+                             const struct ng_expr *when) {
   struct ng_node *node = ng_node_new(plan, NET_NODE_ANTI_JOIN, top, right);
   node->absence = absence;
+  const struct ng_column *const *fields = right->fields.items;
   add_where(plan, node, where);
+  add_lost(plan, query, node, fields);
   node->expr = ng_expr_and(plan->arena, node->expr, when);
   node->times = when;
   for (unsigned port = 0; port < 2; port++) node->reach[port] = reach(plan, node, port);
@@ -130,12 +163,15 @@ struct ng_node *ng_anti_join(struct ng_plan *plan, const struct ng_absence *abse
   return node;
 }
 
-struct ng_node *ng_difference(struct ng_plan *plan, const struct ng_absence *absence,
-                              struct ng_node *top, struct ng_node *right,
-                              const struct ng_expr *where, size_t kept_fields) {
+struct ng_node *ng_difference(struct ng_plan *plan, const struct ng_query *query,
+                              const struct ng_absence *absence, struct ng_node *top,
+                              struct ng_node *right, const struct ng_expr *where,
+                              size_t kept_fields) {
   struct ng_node *node = ng_node_new(plan, NET_NODE_DIFFERENCE, top, right);
   node->absence = absence;
+  const struct ng_column *const *fields = right->fields.items;
   add_where(plan, node, where);
+  add_lost(plan, query, node, fields);
   node->kept_fields = kept_fields;
   node->own_start = ng_column_new(plan, top->start->name, type_instant, false);
   node->own_stop = ng_column_new(plan, top->stop->name, type_instant, true);

@@ -294,6 +294,12 @@ static struct net_partner_params partner_params(struct ng_builder *builder,
       .times = node->times ? ng_expr_compile(builder->arena, node->times, plan->timeline,
                                              plan->strings, slot_paired, &paired)
                            : NULL,
+      .lost = node->lost_count > 0 ? node->lost->losses : NULL,
+      .lost_slot = node->lost_count > 0 && node->lost->process != NULL
+                       ? (int)ng_slot_in(builder, node->inputs[0], node->lost->process)
+                       : -1,
+      .lost_within = node->lost_within,
+      .lost_until_next = node->lost_until_next,
   };
 }
 

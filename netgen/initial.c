@@ -672,7 +672,7 @@ static void add_anti_joins(struct initial *initial) {
     const struct ng_expr *when =
         absence->when ? ng_lower(&initial->lowering, absence->when)
                       : ng_lower_overlap(initial->arena, initial->at, tuple_of(initial, *input));
-    initial->top = ng_anti_join(initial->plan, absence, initial->top, right, where, when);
+    initial->top = ng_anti_join(initial->plan, query, absence, initial->top, right, where, when);
     *input = (struct ng_lowered_input){0};
   }
 }
@@ -720,7 +720,7 @@ static struct ng_node *add_differences(struct initial *initial, struct ng_node *
       where = ng_expr_substitute(initial->arena, where, initial->carried.items[k],
                                  node->fields.items[kept + k]);
     left--;
-    node = ng_difference(initial->plan, &query->absences[i], node, absent->right, where,
+    node = ng_difference(initial->plan, query, &query->absences[i], node, absent->right, where,
                          left > 0 ? node->fields.count : kept);
   }
   return node;

@@ -262,6 +262,7 @@ enum ng_lost_time {
   NG_LOST_ANY,
 };
 struct ng_lost {
+  bool within;                   /* what is missing begins and ends within a loss */
   struct net_losses times[4][2]; /* by enum ng_lost_time; of anybody, told apart by process */
   int process;                   /* the domain that says whose they are; -1: none */
 };

@@ -74,7 +74,7 @@ static void describe_anti_join(struct ng_plan *plan, const struct ng_query *quer
   for (unsigned port = 0; port < 2; port++)
     if (node->reach[port] < 0) mark_variables(query, node->inputs[!port], kept);
   add_names(plan, query, kept, &names);
-  *ret = (struct ng_unbounded){query, when ? when->range : query->range, true,
+  *ret = (struct ng_unbounded){query, when ? when->range : query->range, false,
                                NULL,  names ? names : "an aggregate",    false};
 }
 

@@ -76,7 +76,7 @@ struct anti_join {
   struct pair *pairs;  /* undecided */
   size_t pair_count, pair_capacity;
   net_chronon checkpoints[2], lasting[2];
-  int64_t guesses[2];
+  int64_t guesses[2], lost_guess;
   bool of_combinations;        /* rows of the left have instants beside their own time */
   union net_slot *input_floor; /* of the left; NULL: nothing is known */
   union net_slot *floor;       /* a row */
@@ -306,9 +306,11 @@ static void close_row(struct anti_join *node, unsigned side, const union net_slo
 
 /* --- the checkpoint advances */
 
-/* Nobody is a partner of LEFT any more: it goes out. */
-static void pass(struct anti_join *node, struct entry *left) {
-  uint8_t marks = left->omega ? 0 : left->marks;
+/* Nobody that begins at OVER or later is a partner of LEFT: it goes out. */
+static void pass(struct anti_join *node, struct entry *left, net_chronon over) {
+  bool omega = left->omega || net_partners_lost(&node->partners, left->row, over, node->lasting[0],
+                                                &node->lost_guess);
+  uint8_t marks = omega ? 0 : left->marks;
   put(node, left->row, marks, left->open ? left->id : 0, node->lasting[0]);
   drop(node, left);
   if (!left->open) return;
@@ -327,7 +329,7 @@ static void decide_open(struct anti_join *node) {
     if (!decided && entry->waiting == 0 &&
         (all ||
          !net_partners_may_be(&node->partners, 1, entry->row, later, later, node->lasting[0]))) {
-      pass(node, entry);
+      pass(node, entry, node->checkpoints[1]);
       decided = true;
     }
     if (!decided) continue;
@@ -343,13 +345,14 @@ static void decide(struct anti_join *node) {
   struct entry **waiting = NULL;
   size_t waiting_capacity = 0;
   while (due->count > 0 && due->items[0].time <= node->checkpoints[1]) {
+    net_chronon over = due->items[0].time;
     struct entry *entry = dequeue(due);
     if (!entry->gone && entry->waiting > 0) {
       base_grow(&waiting, &waiting_capacity, kept + 1, sizeof *waiting);
       waiting[kept++] = entry;
       continue;
     }
-    if (!entry->gone) pass(node, entry);
+    if (!entry->gone) pass(node, entry, over);
     release(node, entry);
   }
   for (size_t i = 0; i < kept; i++) enqueue(due, node->checkpoints[1], waiting[i]);

@@ -24,6 +24,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/binary_heap.h"
 #include "engine/cells.h"
+#include "engine/losses.h"
 #include "engine/nodes/partners.h"
 
 /* The order of certainty, as that of truths: nobody covers it is F, perhaps, T. */
@@ -45,6 +46,8 @@ struct entry {
   unsigned open : 1;
   unsigned definite : 1;
   unsigned level : 2;       /* right: counts in nothing, among all, for sure */
+  unsigned lost : 1;        /* right: it may be anybody's partner, */
+  base_string_id process;   /* ... and was lost of this one */
   unsigned given : 1;       /* left: the portion of now went out open, */
   uint8_t marks;            /* ... with these */
   uint32_t portion;         /* left: its number */
@@ -74,6 +77,8 @@ struct queue {
 struct group {
   struct entry *first[2];
   struct cover cover;
+  struct entry *
+      lost; /* a row of the right that is none: what was lost last, or will be next; NULL: nothing more */
 };
 
 struct touched {
@@ -123,10 +128,14 @@ static void drop(struct difference *node, struct entry *entry) {
   else
     entry->previous->next = entry->next;
   if (entry->next != NULL) entry->next->previous = entry->previous;
-  if (group->first[0] == NULL && group->first[1] == NULL)
-    net_rowmap_remove(&node->groups, entry->group);
   entry->gone = true;
   node->rows--;
+  if (group->first[0] != NULL || group->first[1] != NULL) return;
+  if (group->lost != NULL) {
+    group->lost->gone = true;
+    release(node, group->lost);
+  }
+  net_rowmap_remove(&node->groups, entry->group);
 }
 
 static void enqueue(struct queue *queue, net_chronon time, struct entry *entry) {
@@ -167,6 +176,38 @@ static void tidy(struct difference *node, struct queue *queue, size_t live) {
   soonest_make(queue->items, kept, NULL);
 }
 
+/* LOST becomes what was lost next, of what was not over at TIME; false: nothing was. */
+static bool next_lost(struct difference *node, struct entry *lost, net_chronon time) {
+  const struct net_partner_params *params = node->partners.params;
+  struct net_loss loss;
+  if (!net_losses_next(params->lost, lost->process, time, &loss)) return false;
+  lost->row[0].i = lost->row[1].i = loss.from;
+  if (params->right->tuple_class == NET_EVENT)
+    lost->row[1].i = loss.to - 1;
+  else
+    lost->row[2].i = lost->row[3].i = params->lost_within ? loss.to : NET_FOREVER;
+  enqueue(&node->changes, loss.from, lost);
+  return true;
+}
+
+/* What was lost that may be partners in GROUP, the one of ROW, which is new. */
+static void begin_lost(struct difference *node, uint32_t place, unsigned side,
+                       const union net_slot *row) {
+  const struct net_partner_params *params = node->partners.params;
+  struct group *group = net_rowmap_state(&node->groups, place);
+  if (params->lost == NULL) return;
+  struct entry *lost = net_cells_take(&node->cells[1]);
+  lost->side = lost->lost = 1;
+  lost->group = place;
+  for (size_t i = 0; i < params->key_count; i++)
+    if ((int)params->keys[i].left_slot == params->lost_slot)
+      lost->process = row[side == 0 ? params->keys[i].left_slot : params->keys[i].right_slot].s;
+  if (next_lost(node, lost, node->swept))
+    group->lost = lost;
+  else
+    net_cells_give(&node->cells[1], lost);
+}
+
 static struct entry *new_entry(struct difference *node, unsigned side, const union net_slot *row,
                                uint8_t marks, uint64_t id) {
   const struct net_layout *layout = node->partners.layouts[side];
@@ -179,6 +220,7 @@ static struct entry *new_entry(struct difference *node, unsigned side, const uni
   entry->group = net_partners_group(&node->partners, &node->groups, side, row, &fresh);
   struct group *group = net_rowmap_state(&node->groups, entry->group);
   if (fresh) *group = (struct group){.cover = {.division = FREE}};
+  if (fresh) begin_lost(node, entry->group, side, row);
   entry->next = group->first[side];
   if (entry->next != NULL) entry->next->previous = entry;
   group->first[side] = entry;
@@ -301,6 +343,7 @@ static void count(struct cover *cover, unsigned before, unsigned level) {
 static bool is_partner(struct difference *node, struct entry *left, const struct entry *right) {
   enum net_truth truth;
   bool open;
+  if (right->lost) return true;
   enum net_eval_error error =
       net_partners_test(&node->partners, left->row, right->row, NET_FOREVER, &truth, &open);
   if (error != NET_EVAL_OK && node->status == BASE_OK)
@@ -384,7 +427,26 @@ static void change_right(struct difference *node, struct entry *right, net_chron
               time < (right->open ? period.stop.hi : period.stop.lo);
   set_level(node, right, all ? 1 + (unsigned)sure : 0);
   net_chronon next = next_change(node, right, time + 1);
-  if (next < NET_FOREVER) enqueue(&node->changes, next, right);
+  if (next < NET_FOREVER)
+    enqueue(&node->changes, next, right);
+  else if (right->lost && period.stop.hi <= time)
+    next_lost(node, right, time);
+}
+
+/* Whoever was lost of the keys of RIGHT before it began has ended. */
+static void end_lost(struct difference *node, const struct entry *right) {
+  const struct net_partner_params *params = node->partners.params;
+  struct entry *lost = ((struct group *)net_rowmap_state(&node->groups, right->group))->lost;
+  struct net_loss loss;
+  if (lost == NULL || !params->lost_until_next || lost->row[3].i < NET_FOREVER ||
+      lost->row[0].i > right->row[0].i)
+    return;
+  if (!net_losses_next(params->lost, lost->process, lost->row[0].i, &loss) ||
+      loss.to > right->row[0].i)
+    return;
+  lost->row[2].i = right->row[0].i;
+  lost->row[3].i = right->row[1].i;
+  enqueue(&node->changes, right->row[0].i, lost);
 }
 
 static void change(struct difference *node, struct entry *entry, net_chronon time) {
@@ -409,7 +471,7 @@ static void look_at(struct difference *node, struct entry *entry, net_chronon ti
 static void let_go(struct difference *node, net_chronon time) {
   for (size_t i = 0; i < node->looked_at_count; i++) {
     struct entry *entry = node->looked_at[i];
-    bool over = entry->side == 1 && !entry->open && entry->level == 0 &&
+    bool over = entry->side == 1 && !entry->lost && !entry->open && entry->level == 0 &&
                 period_of(node, entry).stop.hi <= time;
     if (over) drop(node, entry);
     entry->references--;
@@ -439,6 +501,7 @@ static void count_covering(struct difference *node, struct entry *left) {
   const struct group *group = net_rowmap_state(&node->groups, left->group);
   for (const struct entry *right = group->first[1]; right != NULL; right = right->next)
     if (right->level > 0 && is_partner(node, left, right)) count(&left->cover, 0, right->level);
+  if (group->lost != NULL && group->lost->level > 0) count(&left->cover, 0, group->lost->level);
   left->cover.division = division_of(&left->cover) & 3;
 }
 
@@ -447,6 +510,7 @@ static void arrive(struct difference *node, unsigned side, const union net_slot 
   struct entry *entry = new_entry(node, side, row, marks, id);
   if (side == 1) {
     enqueue(&node->changes, row[0].i, entry);
+    end_lost(node, entry);
     return;
   }
   if (node->partners.params->condition != NULL) count_covering(node, entry);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/base/arena.h"
+#include "engine/losses.h"
 
 /* Events at no time whose fields are the keys; all of them are compared by their slot. */
 static const struct net_layout *make_key_layout(struct base_arena *arena,
@@ -98,30 +99,64 @@ bool net_partners_may_be(struct net_partners *partners, unsigned side, const uni
   return error != NET_EVAL_OK || value.truth != NET_FALSE;
 }
 
-/* Is it over when all that comes on SIDE is at TIME or later? The later TIME is, the less may be. */
-static bool is_over(struct net_partners *partners, unsigned side, const union net_slot *row,
-                    net_chronon time) {
-  struct net_instant later = {time, NET_FOREVER};
-  return !net_partners_may_be(partners, side, row, later, later, NET_FOREVER);
+/* What is asked of rows of SIDE: may they all be later than a time, or all earlier than it? */
+struct asked {
+  unsigned side;
+  bool earlier;
+  const union net_slot *row; /* of the other side */
+  net_chronon bound;
+};
+
+/* Is none of them a partner? The later the time is, the fewer later ones may be, and the more earlier ones. */
+static bool is_none(struct net_partners *partners, const struct asked *asked, net_chronon time) {
+  struct net_instant later = {time, NET_FOREVER}, earlier = {NET_BEGINNING, time};
+  struct net_instant any = {NET_BEGINNING, NET_FOREVER};
+  if (asked->earlier)
+    return !net_partners_may_be(partners, asked->side, asked->row, earlier, any, asked->bound);
+  return !net_partners_may_be(partners, asked->side, asked->row, later, later, asked->bound);
+}
+
+/* The first time for which the answer is not that for the beginning; NET_FOREVER: it is the same for all. */
+static net_chronon turning_point(struct net_partners *partners, const struct asked *asked,
+                                 int64_t *guess) {
+  bool first = asked->earlier;
+  net_chronon guessed, before = NET_BEGINNING, behind = NET_FOREVER;
+  bool fits = !__builtin_add_overflow(asked->row[0].i, *guess, &guessed) && guessed < behind &&
+              guessed > before;
+  if (fits && is_none(partners, asked, guessed) != first &&
+      is_none(partners, asked, guessed - 1) == first)
+    return guessed;
+  if (is_none(partners, asked, behind) == first) return behind;
+  if (is_none(partners, asked, before) != first) return before;
+  while ((uint64_t)behind - (uint64_t)before > 1) {
+    net_chronon middle =
+        (net_chronon)((uint64_t)before + ((uint64_t)behind - (uint64_t)before) / 2);
+    if (is_none(partners, asked, middle) != first)
+      behind = middle;
+    else
+      before = middle;
+  }
+  *guess = (int64_t)((uint64_t)behind - (uint64_t)asked->row[0].i);
+  return behind;
 }
 
 net_chronon net_partners_over(struct net_partners *partners, unsigned side,
                               const union net_slot *row, int64_t *guess) {
-  net_chronon guessed;
-  bool fits = !__builtin_add_overflow(row[0].i, *guess, &guessed) && guessed < NET_FOREVER &&
-              guessed > NET_BEGINNING;
-  if (fits && is_over(partners, side, row, guessed) && !is_over(partners, side, row, guessed - 1))
-    return guessed;
-  if (!is_over(partners, side, row, NET_FOREVER)) return NET_FOREVER;
-  net_chronon before = NET_BEGINNING, over = NET_FOREVER;
-  if (is_over(partners, side, row, before)) return before;
-  while ((uint64_t)over - (uint64_t)before > 1) {
-    net_chronon middle = (net_chronon)((uint64_t)before + ((uint64_t)over - (uint64_t)before) / 2);
-    if (is_over(partners, side, row, middle))
-      over = middle;
-    else
-      before = middle;
+  return turning_point(partners, &(struct asked){side, false, row, NET_FOREVER}, guess);
+}
+
+bool net_partners_lost(struct net_partners *partners, const union net_slot *left, net_chronon end,
+                       net_chronon bound, int64_t *guess) {
+  const struct net_partner_params *params = partners->params;
+  struct net_loss loss;
+  if (params->lost == NULL) return false;
+  base_string_id process = params->lost_slot < 0 ? 0 : left[params->lost_slot].s;
+  net_chronon time = turning_point(partners, &(struct asked){1, true, left, bound}, guess);
+  while (net_losses_next(params->lost, process, time, &loss) && loss.from < end) {
+    struct net_instant start = {loss.from, loss.to - 1}, stop = {loss.from, NET_FOREVER};
+    if (params->lost_within) stop.hi = loss.to;
+    if (net_partners_may_be(partners, 1, left, start, stop, bound)) return true;
+    time = loss.to;
   }
-  *guess = (int64_t)((uint64_t)over - (uint64_t)row[0].i);
-  return over;
+  return false;
 }

@@ -36,5 +36,9 @@ bool net_partners_may_be(struct net_partners *partners, unsigned side, const uni
  * left, later instants; NET_FOREVER: until nothing comes. *GUESS: how far behind the start of the last ROW that was. */
 net_chronon net_partners_over(struct net_partners *partners, unsigned side,
                               const union net_slot *row, int64_t *guess);
+/* May a row of the right that was lost, and began before END, be a partner of LEFT? Open stops are at BOUND or later.
+ * *GUESS: as above, from when on one of the last LEFT could. */
+bool net_partners_lost(struct net_partners *partners, const union net_slot *left, net_chronon end,
+                       net_chronon bound, int64_t *guess);
 
 #endif

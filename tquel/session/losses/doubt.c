@@ -179,10 +179,11 @@ static void free_doubt(struct session_doubt *doubt) {
   if (doubt->samples.layout != NULL) net_rows_done(&doubt->samples);
 }
 
-/* May an aggregate count what QUERY reads, or be the nearest partner among it? Those of definitions may, which come by their
+/* May an aggregate count what QUERY reads, or be the nearest partner among it, or absent? Those of definitions may, which come by their
  * names alone. */
 static bool may_count(struct tql_session *session, const struct ng_query *query) {
-  bool counts = query->aggregate_count > 0 || query->sequence != NG_SEQUENCE_FULL;
+  bool counts = query->aggregate_count > 0 || query->absence_count > 0 ||
+                query->sequence != NG_SEQUENCE_FULL;
   for (size_t i = 0; i < query->variable_count && !counts; i++) {
     const struct session_relation *input = session_of(session, query->variables[i].relation);
     counts = input != NULL && session_is_derived(input);
@@ -417,6 +418,7 @@ static void say(struct tql_session *session, const struct session_doubt *doubt) 
   say_if(&what, doubt->matters, "what they may have ended has an uncertain stop");
   say_if(&what, doubt->counted, "what may have counted them is not definite");
   say_if(&what, doubt->nearer, "pairs that they may lie between are not definite");
+  say_if(&what, doubt->absent, "that one of them was absent is not definite");
   net_time_print(&times, session->timeline, doubt->from);
   base_buffer_puts(&times, " and ");
   net_time_print(&times, session->timeline, doubt->to);
@@ -461,13 +463,15 @@ void session_note_doubted(struct tql_session *session, const struct ng_query *qu
   for (size_t i = 0; i < rows->count; i++)
     if (is_uncertain(rows->layout, net_rows_row(rows, i), rows->marks[i])) return;
   for (size_t i = 0; i < session->doubt_count; i++)
-    session->doubts[i].matters = session->doubts[i].counted = session->doubts[i].nearer = false;
+    session->doubts[i].matters = session->doubts[i].counted = session->doubts[i].nearer =
+        session->doubts[i].absent = false;
 }
 
 void session_end_doubts(struct tql_session *session, bool said) {
   for (size_t i = 0; i < session->doubt_count; i++) {
     const struct session_doubt *doubt = &session->doubts[i];
-    if (said && (doubt->matters || doubt->counted || doubt->nearer || doubt->through != NULL))
+    if (said && (doubt->matters || doubt->counted || doubt->nearer || doubt->absent ||
+                 doubt->through != NULL))
       say(session, doubt);
   }
   forget_doubts(session);

@@ -19,6 +19,7 @@ struct session_doubt {
   bool matters;                  /* a tuple is not as it would be without */
   bool counted;                  /* an aggregate is not */
   bool nearer;                   /* a pair of nearest partners is not */
+  bool absent;                   /* what has no partner among its tuples is not */
   struct net_rows samples;       /* sampled: its tuples; layout NULL: not made yet */
   struct session_given given;    /* these */
 };

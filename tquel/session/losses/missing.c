@@ -620,7 +620,7 @@ static enum base_status doubt_of(struct tql_session *session, const struct ng_qu
   return status;
 }
 
-/* --- nearer partners that may be missing (set sequence closest, distinct) */
+/* --- partners that may be missing: nearer ones (set sequence closest, distinct), and any (unless) */
 
 static void add_times(struct ng_lost *lost, enum ng_lost_time time, struct net_loss loss,
                       net_chronon from, net_chronon to) {
@@ -642,9 +642,10 @@ static void add_partners(struct ng_lost *lost, enum ng_relation_kind kind, struc
   add_times(lost, NG_LOST_ANY, loss, NET_BEGINNING, NET_FOREVER);
 }
 
-/* What may be a nearer partner among the tuples of RELATION, and is missing. *RET: NULL if nothing is. */
+/* What may be a nearer partner among the tuples of RELATION, or one of what has none (ABSENT), and is missing. *RET: NULL
+ * if nothing is. */
 static enum base_status lost_of(struct tql_session *session, struct session_relation *relation,
-                                const struct ng_lost **ret) {
+                                bool absent, const struct ng_lost **ret) {
   struct session_doubt *doubt = session_doubt_of(session, relation);
   struct stretches stretches = {NULL, 0, 0};
   enum base_status status = BASE_OK;
@@ -653,6 +654,7 @@ static enum base_status lost_of(struct tql_session *session, struct session_rela
   if (doubt == NULL) status = missing_in_view(session, relation, &stretches);
   struct ng_lost *lost = &keep(session)->lost;
   lost->process = doubt == NULL ? -1 : doubt->process;
+  lost->within = doubt == NULL;
   for (size_t i = 0; doubt != NULL && i < doubt->losses.count; i++)
     add_partners(lost, relation->ng.kind, doubt->losses.items[i]);
   for (size_t i = 0; i < stretches.count; i++)
@@ -662,7 +664,8 @@ static enum base_status lost_of(struct tql_session *session, struct session_rela
   for (size_t time = NG_LOST_START; time <= NG_LOST_ANY; time++)
     for (size_t told = 0; told < 2; told++) net_losses_settle(&lost->times[time][told]);
   if (lost->times[NG_LOST_ANY][0].count > 0) *ret = lost;
-  if (doubt != NULL) doubt->nearer = true;
+  if (doubt != NULL && absent) doubt->absent = true;
+  if (doubt != NULL && !absent) doubt->nearer = true;
   return status;
 }
 
@@ -672,18 +675,25 @@ static bool has_sequence(const struct ng_expr *expr) {
   return found;
 }
 
+static bool is_absent(const struct ng_query *query, size_t variable) {
+  for (size_t i = 0; i < query->absence_count; i++)
+    if (query->absences[i].variable == variable) return true;
+  return false;
+}
+
 static enum base_status doubt_partners(struct tql_session *session, const struct ng_query **query) {
   const struct ng_query *from = *query;
   enum base_status status = BASE_OK;
-  if (from->sequence == NG_SEQUENCE_FULL || from->when == NULL || !has_sequence(from->when))
-    return BASE_OK;
+  bool nearest = from->sequence != NG_SEQUENCE_FULL && from->when && has_sequence(from->when);
+  if (!nearest && from->absence_count == 0) return BASE_OK;
   const struct ng_lost **lost =
       BASE_NEW_ARRAY(session->statement_arena, from->variable_count, const struct ng_lost *);
   for (size_t i = 0; i < from->variable_count && status == BASE_OK; i++) {
     const struct ng_variable *variable = &from->variables[i];
     struct session_relation *relation = session_of(session, variable->relation);
-    if (relation != NULL && variable->outside && !variable->costs && !variable->credibility)
-      status = lost_of(session, relation, &lost[i]);
+    bool absent = is_absent(from, i), near = nearest && variable->outside;
+    if (relation == NULL || !(near || absent) || variable->costs || variable->credibility) continue;
+    status = lost_of(session, relation, absent, &lost[i]);
   }
   struct ng_query *copy = BASE_NEW(session->statement_arena, struct ng_query);
   *copy = *from;
