@@ -76,7 +76,7 @@ struct anti_join {
   struct pair *pairs;  /* undecided */
   size_t pair_count, pair_capacity;
   net_chronon checkpoints[2], lasting[2];
-  int64_t guesses[2], lost_guess;
+  struct net_partners_guess guesses[2], lost_guess;
   bool of_combinations;        /* rows of the left have instants beside their own time */
   union net_slot *input_floor; /* of the left; NULL: nothing is known */
   union net_slot *floor;       /* a row */

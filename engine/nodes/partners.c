@@ -116,16 +116,30 @@ static bool is_none(struct net_partners *partners, const struct asked *asked, ne
   return !net_partners_may_be(partners, asked->side, asked->row, later, later, asked->bound);
 }
 
+static bool has_stop(const struct net_partners *partners, const struct asked *asked) {
+  return partners->layouts[!asked->side]->tuple_class == NET_PERIOD && asked->row[2].i != NET_OPEN;
+}
+
+/* Does the answer turn as far behind one of the row's own times as it did last? *RET: when. */
+static bool turns_as_guessed(struct net_partners *partners, const struct asked *asked,
+                             const struct net_partners_guess *guess, net_chronon *ret) {
+  for (unsigned i = 0; i < (has_stop(partners, asked) ? 2 : 1); i++) {
+    if (__builtin_add_overflow(asked->row[2 * i].i, guess->behind[i], ret) || *ret >= NET_FOREVER ||
+        *ret <= NET_BEGINNING)
+      continue;
+    if (is_none(partners, asked, *ret) != asked->earlier &&
+        is_none(partners, asked, *ret - 1) == asked->earlier)
+      return true;
+  }
+  return false;
+}
+
 /* The first time for which the answer is not that for the beginning; NET_FOREVER: it is the same for all. */
 static net_chronon turning_point(struct net_partners *partners, const struct asked *asked,
-                                 int64_t *guess) {
+                                 struct net_partners_guess *guess) {
   bool first = asked->earlier;
   net_chronon guessed, before = NET_BEGINNING, behind = NET_FOREVER;
-  bool fits = !__builtin_add_overflow(asked->row[0].i, *guess, &guessed) && guessed < behind &&
-              guessed > before;
-  if (fits && is_none(partners, asked, guessed) != first &&
-      is_none(partners, asked, guessed - 1) == first)
-    return guessed;
+  if (turns_as_guessed(partners, asked, guess, &guessed)) return guessed;
   if (is_none(partners, asked, behind) == first) return behind;
   if (is_none(partners, asked, before) != first) return before;
   while ((uint64_t)behind - (uint64_t)before > 1) {
@@ -136,17 +150,18 @@ static net_chronon turning_point(struct net_partners *partners, const struct ask
     else
       before = middle;
   }
-  *guess = (int64_t)((uint64_t)behind - (uint64_t)asked->row[0].i);
+  for (unsigned i = 0; i < (has_stop(partners, asked) ? 2 : 1); i++)
+    guess->behind[i] = (int64_t)((uint64_t)behind - (uint64_t)asked->row[2 * i].i);
   return behind;
 }
 
 net_chronon net_partners_over(struct net_partners *partners, unsigned side,
-                              const union net_slot *row, int64_t *guess) {
+                              const union net_slot *row, struct net_partners_guess *guess) {
   return turning_point(partners, &(struct asked){side, false, row, NET_FOREVER}, guess);
 }
 
 bool net_partners_lost(struct net_partners *partners, const union net_slot *left, net_chronon end,
-                       net_chronon bound, int64_t *guess) {
+                       net_chronon bound, struct net_partners_guess *guess) {
   const struct net_partner_params *params = partners->params;
   struct net_loss loss;
   if (params->lost == NULL) return false;

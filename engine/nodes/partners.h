@@ -15,6 +15,11 @@ struct net_partners {
   union net_slot *key, *tested; /* rows */
 };
 
+/* How far behind a row's start, and behind its stop, in chronons, something was. */
+struct net_partners_guess {
+  int64_t behind[2];
+};
+
 void net_partners_init(struct net_partners *partners, struct base_arena *arena,
                        const struct net_partner_params *params);
 /* A map of groups, with STATE_SIZE bytes for each. */
@@ -33,12 +38,13 @@ enum net_eval_error net_partners_test(struct net_partners *partners, const union
 bool net_partners_may_be(struct net_partners *partners, unsigned side, const union net_slot *row,
                          struct net_instant start, struct net_instant stop, net_chronon bound);
 /* From when on nothing that comes on SIDE is a partner of ROW, whose instants are known: none of a later start and, on the
- * left, later instants; NET_FOREVER: until nothing comes. *GUESS: how far behind the start of the last ROW that was. */
+ * left, later instants; NET_FOREVER: until nothing comes. *GUESS makes it quick where it is as far behind one of ROW's own times as it
+ * was of the last ROW. */
 net_chronon net_partners_over(struct net_partners *partners, unsigned side,
-                              const union net_slot *row, int64_t *guess);
+                              const union net_slot *row, struct net_partners_guess *guess);
 /* May a row of the right that was lost, and began before END, be a partner of LEFT? Open stops are at BOUND or later.
- * *GUESS: as above, from when on one of the last LEFT could. */
+ * *GUESS: as above, of its own. */
 bool net_partners_lost(struct net_partners *partners, const union net_slot *left, net_chronon end,
-                       net_chronon bound, int64_t *guess);
+                       net_chronon bound, struct net_partners_guess *guess);
 
 #endif
