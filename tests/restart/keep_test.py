@@ -48,6 +48,11 @@ DEFINE = [
     'retrieve {} (f = first(p.s), l = last(e.v for each {span}))',
     'retrieve unique {} (p.k) when e , p',
     'retrieve {} (p.k, c = count(p by p.k))',
+    'retrieve {} (r.p, r.n) unless p where p.k = r.n',
+    'retrieve {} (e.v) at e + {span} unless e2 where e2.k = e.k when e ; within {span} e2',
+    'retrieve {} (p.s) unless e where e.k = p.k',
+    'retrieve {} (p.k) unless r where r.n = p.k when p , r',
+    'retrieve {} (e.k) unless p where p.k = e.k',
 ]
 OVER = [
     'range of d is {0} retrieve {1} (x = any(d for each {span}))',

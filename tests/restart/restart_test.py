@@ -42,8 +42,14 @@ retrieve D9 (r.p, r.n, e.v) when r ; e at e
 retrieve D10 (z = count(e by e.k), k = e.k)
 retrieve D11 (dd = duration(r), r.p, r.q)
 retrieve D12 (x = countc(d), y = sumc(d.n by d.p), p = d.p)
+range of e2 is E
+retrieve D13 (r.p, r.n) unless p where p.k = r.n
+retrieve D14 (e.k, e.v) at e + 3 unless e2 where e2.k = e.k when e ; within 3 e2
+retrieve D15 (p.s, d = duration(p)) unless r where r.n = p.k unless e where e.k = p.k
+retrieve D16 (r.p) where r.n > 0 unless p where p.k = r.n when p , r.start
+retrieve D17 (e.v) unless r where r.n = e.k
 '''
-NAMES = ['R', 'E', 'P'] + ['D%d' % i for i in range(1, 13)]
+NAMES = ['R', 'E', 'P'] + ['D%d' % i for i in range(1, 18)]
 
 
 class Scenario:
