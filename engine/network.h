@@ -314,7 +314,7 @@ struct net_node *net_create_closest(struct net_network *network, const char *nam
  * (NULL: always), over rows of TESTED (events, whose own time says nothing), of which FIELDS[i] says where field i comes
  * from. TIMES: what of CONDITION speaks of the instants of both alone (NULL: nothing). LOST: when rows of the right that
  * may be partners have begun that were lost (NULL: none was), of the process that stands at LOST_SLOT of the row of the
- * left, -1: of anybody; LOST_WITHIN: they ended before the loss did; LOST_UNTIL_NEXT: at the latest when the next one with
+ * left, -1: of LOST_PROCESS, if LOST tells processes apart; LOST_WITHIN: they ended before the loss did; LOST_UNTIL_NEXT: at the latest when the next one with
  * equal keys begins. Copied, what is pointed to by the last four excepted. */
 struct net_partner_params {
   const struct net_layout *left, *right, *tested;
@@ -324,6 +324,7 @@ struct net_partner_params {
   const struct net_program *condition, *times;
   const struct net_losses *lost;
   int lost_slot;
+  base_string_id lost_process;
   bool lost_within, lost_until_next;
 };
 /* Anti-join: rows of the left that have no partner, as they are, when it is certain that none comes. One that has one

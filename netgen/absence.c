@@ -117,32 +117,56 @@ static int64_t reach(struct ng_plan *plan, const struct ng_node *node, unsigned 
 
 /* --- what was lost */
 
-/* Do the keys of NODE, with what is told apart by them, name an entity of RELATION? Its tuples have the fields of LEAF. */
-static bool names_entity(const struct ng_node *node, const struct ng_relation *relation,
-                         const struct ng_column *const *fields) {
-  for (size_t i = 0; i < relation->entity.count; i++) {
-    bool named = false;
-    for (size_t k = 0; k < node->key_count; k++)
-      named |= node->keys[k].right == fields[relation->entity.fields[i]];
-    if (!named) return false;
+/* The constant that a selection between NODE's right input and LEAF says COLUMN is equal to, or NULL. */
+static const struct ng_expr *constant_of(const struct ng_node *node, const struct ng_node *leaf,
+                                         const struct ng_column *column) {
+  for (const struct ng_node *below = node->inputs[1]; below != leaf; below = below->inputs[0]) {
+    const struct ng_expr *expr = below->expr;
+    for (unsigned side = 0; expr->op == NG_EQ && side < 2; side++) {
+      const struct ng_expr *other = expr->args[!side];
+      bool constant = other->op == NG_STRING || other->op == NG_INTEGER;
+      if (constant && expr->args[side]->op == NG_COLUMN && expr->args[side]->column == column)
+        return other;
+    }
   }
-  return relation->kind == NG_REL_TRACED || relation->kind == NG_REL_SAMPLED;
+  return NULL;
 }
 
-/* The tuples of the absent variable that may be missing; FIELDS: its domains. */
+static const struct ng_column *key_of(const struct ng_node *node, const struct ng_column *column) {
+  for (size_t k = 0; k < node->key_count; k++)
+    if (node->keys[k].right == column) return node->keys[k].left;
+  return NULL;
+}
+
+/* Do all partners of a row come from one entity of RELATION, whose tuples LEAF has? */
+static bool names_entity(const struct ng_node *node, const struct ng_relation *relation,
+                         const struct ng_node *leaf) {
+  for (size_t i = 0; i < relation->entity.count; i++) {
+    const struct ng_column *column = leaf->fields.items[relation->entity.fields[i]];
+    if (!key_of(node, column) && !constant_of(node, leaf, column)) return false;
+  }
+  return relation->entity.count > 0 &&
+         (relation->kind == NG_REL_TRACED || relation->kind == NG_REL_SAMPLED);
+}
+
+/* The tuples of the absent variable, which LEAF has, that may be missing. */
 static void add_lost(struct ng_plan *plan, const struct ng_query *query, struct ng_node *node,
-                     const struct ng_column *const *fields) {
+                     const struct ng_node *leaf) {
   const struct ng_lost *lost = query->lost ? query->lost[node->absence->variable] : NULL;
-  const struct ng_column *process = NULL;
   if (!lost) return;
-  for (size_t k = 0; k < node->key_count && lost->process >= 0; k++)
-    if (node->keys[k].right == fields[lost->process]) process = node->keys[k].left;
+  const struct ng_column *process = NULL;
+  const struct ng_expr *constant = NULL;
+  if (lost->process >= 0) {
+    process = key_of(node, leaf->fields.items[lost->process]);
+    constant = constant_of(node, leaf, leaf->fields.items[lost->process]);
+  }
   node->lost = BASE_NEW(plan->arena, struct ng_node_lost);
-  *node->lost = (struct ng_node_lost){1, process, &lost->times[NG_LOST_START][process != NULL]};
+  *node->lost = (struct ng_node_lost){1, process, &lost->times[NG_LOST_START][process || constant]};
   node->lost_count = 1;
+  node->lost_process = constant && constant->op == NG_STRING ? constant->string : 0;
   node->lost_within = lost->within;
   node->lost_until_next =
-      names_entity(node, query->variables[node->absence->variable].relation, fields);
+      names_entity(node, query->variables[node->absence->variable].relation, leaf);
 }
 
 /* --- the nodes */
@@ -153,9 +177,8 @@ struct ng_node *ng_anti_join(struct ng_plan *plan, const struct ng_query *query,
                              const struct ng_expr *when) {
   struct ng_node *node = ng_node_new(plan, NET_NODE_ANTI_JOIN, top, right);
   node->absence = absence;
-  const struct ng_column *const *fields = right->fields.items;
   add_where(plan, node, where);
-  add_lost(plan, query, node, fields);
+  add_lost(plan, query, node, right);
   node->expr = ng_expr_and(plan->arena, node->expr, when);
   node->times = when;
   for (unsigned port = 0; port < 2; port++) node->reach[port] = reach(plan, node, port);
@@ -169,9 +192,8 @@ struct ng_node *ng_difference(struct ng_plan *plan, const struct ng_query *query
                               size_t kept_fields) {
   struct ng_node *node = ng_node_new(plan, NET_NODE_DIFFERENCE, top, right);
   node->absence = absence;
-  const struct ng_column *const *fields = right->fields.items;
   add_where(plan, node, where);
-  add_lost(plan, query, node, fields);
+  add_lost(plan, query, node, right);
   node->kept_fields = kept_fields;
   node->own_start = ng_column_new(plan, top->start->name, type_instant, false);
   node->own_stop = ng_column_new(plan, top->stop->name, type_instant, true);

@@ -298,6 +298,7 @@ static struct net_partner_params partner_params(struct ng_builder *builder,
       .lost_slot = node->lost_count > 0 && node->lost->process != NULL
                        ? (int)ng_slot_in(builder, node->inputs[0], node->lost->process)
                        : -1,
+      .lost_process = node->lost_process,
       .lost_within = node->lost_within,
       .lost_until_next = node->lost_until_next,
   };

@@ -417,6 +417,7 @@ static void compare(void *context, const struct ng_column **reference) {
 bool ng_node_refers(const struct ng_node *node, const struct ng_column *column) {
   struct sought sought = {.column = column};
   if (node->expr && ng_expr_reads(node->expr, column)) return true;
+  if (node->times && ng_expr_reads(node->times, column)) return true;
   if (node->alias && ng_columns_have(&node->own, column)) return true;
   each_reference((struct ng_node *)node, compare, &sought);
   return sought.found;

@@ -164,7 +164,9 @@ struct ng_node {
   size_t lost_count;
   /* anti-join, difference: what was lost ended before the loss did; it has ended when the next of its keys begins */
   bool lost_within, lost_until_next;
-  int64_t within; /* distinct: no further apart than so many chronons; -1: however far */
+  base_string_id
+      lost_process; /* ... and was of this process, if LOST names none and tells them apart */
+  int64_t within;   /* distinct: no further apart than so many chronons; -1: however far */
   /* anti-join, difference; the condition that two rows with equal keys are partners is EXPR. Of an anti-join TIMES is what
    * of it speaks of times alone, and so long, in chronons, rows of each side may be behind a partner of the other one;
    * -1: however long */

@@ -28,6 +28,7 @@
 struct entry {
   struct entry *next, *previous; /* of its side, in the group */
   uint64_t id;
+  net_chronon bound; /* open: its stops are at it or later, as is known of it alone */
   uint32_t group;
   uint32_t references; /* in heaps, and by pairs that are not decided */
   uint32_t waiting;    /* left: such pairs */
@@ -81,6 +82,7 @@ struct anti_join {
   union net_slot *input_floor; /* of the left; NULL: nothing is known */
   union net_slot *floor;       /* a row */
   size_t rows[2];
+  net_chronon put_bound; /* of the rows in the output */
   enum base_status status;
 };
 
@@ -154,13 +156,14 @@ static void enqueue_due(struct anti_join *node, struct entry *entry) {
 }
 
 static struct entry *new_entry(struct anti_join *node, unsigned side, const union net_slot *row,
-                               uint8_t marks, uint64_t id) {
+                               uint8_t marks, uint64_t id, net_chronon bound) {
   const struct net_layout *layout = node->partners.layouts[side];
   struct entry *entry = net_cells_take(&node->cells[side]);
   bool fresh;
   memcpy(entry->row, row, layout->slot_count * sizeof *row);
   entry->side = side & 1;
   entry->id = id;
+  entry->bound = bound;
   entry->marks = marks & NET_DEFINITE;
   entry->open = layout->may_be_open && net_row_is_open(layout, row);
   entry->group = net_partners_group(&node->partners, &node->groups, side, row, &fresh);
@@ -208,12 +211,20 @@ static bool try_pair(struct anti_join *node, struct entry *left, const struct en
   return false;
 }
 
-static net_chronon bound_of(const struct anti_join *node) {
-  return smaller(node->lasting[0], node->lasting[1]);
+/* So long lasts what is open of ENTRY. */
+static net_chronon bound_of(const struct anti_join *node, const struct entry *entry) {
+  net_chronon lasting = node->lasting[entry->side];
+  if (!entry->open) return NET_FOREVER;
+  return entry->bound > lasting ? entry->bound : lasting;
+}
+
+static net_chronon bound_of_pair(const struct anti_join *node, const struct entry *left,
+                                 const struct entry *right) {
+  return smaller(bound_of(node, left), bound_of(node, right));
 }
 
 static void meet(struct anti_join *node, struct entry *left, struct entry *right) {
-  if (!try_pair(node, left, right, bound_of(node))) return;
+  if (!try_pair(node, left, right, bound_of_pair(node, left, right))) return;
   base_grow_little(&node->pairs, &node->pair_capacity, node->pair_count + 1, sizeof *node->pairs);
   node->pairs[node->pair_count++] = (struct pair){left, right};
   left->references++;
@@ -225,7 +236,8 @@ static void try_pairs(struct anti_join *node) {
   size_t kept = 0;
   for (size_t i = 0; i < node->pair_count; i++) {
     struct pair pair = node->pairs[i];
-    if (!pair.left->gone && try_pair(node, pair.left, pair.right, bound_of(node))) {
+    if (!pair.left->gone &&
+        try_pair(node, pair.left, pair.right, bound_of_pair(node, pair.left, pair.right))) {
       node->pairs[kept++] = pair;
       continue;
     }
@@ -250,8 +262,8 @@ static net_chronon oldest_of(const struct net_layout *layout, const union net_sl
 }
 
 static void arrive(struct anti_join *node, unsigned side, const union net_slot *row, uint8_t marks,
-                   uint64_t id) {
-  struct entry *entry = new_entry(node, side, row, marks, id);
+                   uint64_t id, net_chronon bound) {
+  struct entry *entry = new_entry(node, side, row, marks, id, bound);
   const struct group *group = net_rowmap_state(&node->groups, entry->group);
   struct entry *next;
   for (struct entry *other = group->first[!side]; other != NULL && !entry->gone; other = next) {
@@ -271,8 +283,13 @@ static void arrive(struct anti_join *node, unsigned side, const union net_slot *
   if (!entry->open) enqueue_due(node, entry);
 }
 
+/* Rows of one batch have one bound; to those that are not open it is all one. */
 static void put(struct anti_join *node, const union net_slot *row, uint8_t marks, uint64_t id,
                 net_chronon bound) {
+  if (bound == NET_FOREVER && !net_row_is_open(node->node.layout, row)) bound = node->put_bound;
+  if (bound != node->put_bound && node->node.out.count > 0 && node->status == BASE_OK)
+    node->status = net_out_flush(&node->node, node->node.checkpoint, node->put_bound, NULL);
+  node->put_bound = bound;
   memcpy(net_out_row(&node->node, marks, id, bound, &node->status), row,
          node->node.layout->slot_count * sizeof *row);
 }
@@ -297,6 +314,7 @@ static void close_row(struct anti_join *node, unsigned side, const union net_slo
   }
   struct entry *entry = *(struct entry **)net_rowmap_state(&node->open[side], place);
   memcpy(entry->row, row, layout->slot_count * sizeof *row);
+  if (bound > entry->bound) entry->bound = bound;
   if (net_row_is_open(layout, row)) return;
   entry->open = false;
   net_rowmap_remove(&node->open[side], place);
@@ -306,33 +324,44 @@ static void close_row(struct anti_join *node, unsigned side, const union net_slo
 
 /* --- the checkpoint advances */
 
-/* Nobody that begins at OVER or later is a partner of LEFT: it goes out. */
-static void pass(struct anti_join *node, struct entry *left, net_chronon over) {
-  bool omega = left->omega || net_partners_lost(&node->partners, left->row, over, node->lasting[0],
-                                                &node->lost_guess);
-  uint8_t marks = omega ? 0 : left->marks;
-  put(node, left->row, marks, left->open ? left->id : 0, node->lasting[0]);
+/* May one that was lost, and began before OVER, have been a partner of LEFT? */
+static bool misses_partner(struct anti_join *node, const struct entry *left, net_chronon over) {
+  return net_partners_lost(&node->partners, left->row, over, bound_of(node, left),
+                           &node->lost_guess);
+}
+
+/* Nobody is a partner of LEFT any more: it goes out. */
+static void pass(struct anti_join *node, struct entry *left, bool omega) {
+  uint8_t marks = left->omega || omega ? 0 : left->marks;
+  put(node, left->row, marks, left->open ? left->id : 0, bound_of(node, left));
   drop(node, left);
   if (!left->open) return;
   uint32_t place = net_rowmap_put_id(&node->passed, left->id, NULL);
   *(uint8_t *)net_rowmap_small(&node->passed, place) = marks;
 }
 
-/* Open rows of the left: their stop may say nothing about partners that come. */
+/* Is it known of ENTRY, which is open, whether it has a partner? Its stop may say nothing about those that come, or that were
+ * lost. *RET_OMEGA: one of these is one perhaps. */
+static bool is_decided(struct anti_join *node, const struct entry *entry, bool *ret_omega) {
+  net_chronon bound = bound_of(node, entry), checkpoint = node->checkpoints[1];
+  struct net_instant later = {checkpoint, NET_FOREVER};
+  if (entry->waiting > 0) return false;
+  if (checkpoint != NET_FOREVER &&
+      net_partners_may_be(&node->partners, 1, entry->row, later, later, bound))
+    return false;
+  *ret_omega = misses_partner(node, entry, checkpoint);
+  return !*ret_omega || bound == NET_FOREVER;
+}
+
 static void decide_open(struct anti_join *node) {
   struct net_rowmap *open = &node->open[0];
-  struct net_instant later = {node->checkpoints[1], NET_FOREVER};
-  bool all = node->checkpoints[1] == NET_FOREVER;
   for (uint32_t i = 0; (i = net_rowmap_next(open, i)) < open->used; i++) {
     struct entry *entry = *(struct entry **)net_rowmap_state(open, i);
-    bool decided = entry->gone;
-    if (!decided && entry->waiting == 0 &&
-        (all ||
-         !net_partners_may_be(&node->partners, 1, entry->row, later, later, node->lasting[0]))) {
-      pass(node, entry, node->checkpoints[1]);
-      decided = true;
+    bool omega;
+    if (!entry->gone) {
+      if (!is_decided(node, entry, &omega)) continue;
+      pass(node, entry, omega);
     }
-    if (!decided) continue;
     net_rowmap_remove(open, i);
     entry->open = false;
     release(node, entry);
@@ -352,7 +381,7 @@ static void decide(struct anti_join *node) {
       waiting[kept++] = entry;
       continue;
     }
-    if (!entry->gone) pass(node, entry, over);
+    if (!entry->gone) pass(node, entry, misses_partner(node, entry, over));
     release(node, entry);
   }
   for (size_t i = 0; i < kept; i++) enqueue(due, node->checkpoints[1], waiting[i]);
@@ -420,11 +449,9 @@ static enum base_status consume(struct net_node *base, unsigned port,
     if (marks & NET_CLOSES)
       close_row(node, port, net_batch_row(batch, i), net_batch_id(batch, i), batch->bound);
     else
-      arrive(node, port, net_batch_row(batch, i), marks, net_batch_id(batch, i));
+      arrive(node, port, net_batch_row(batch, i), marks, net_batch_id(batch, i), batch->bound);
   }
   if (node->status != BASE_OK) return node->status;
-  enum base_status status = net_out_flush(base, base->checkpoint, batch->bound, NULL);
-  if (status != BASE_OK) return status;
   if (port == 0 && batch->floor != NULL) keep_floor(node, batch->floor);
   net_chronon lasting = net_batch_lasting(batch);
   if (batch->checkpoint > node->checkpoints[port]) node->checkpoints[port] = batch->checkpoint;
@@ -437,6 +464,10 @@ static enum base_status consume(struct net_node *base, unsigned port,
   tidy(node, &node->oldest, node->rows[0]);
   tidy(node, &node->due[0], node->rows[0]);
   net_chronon checkpoint = smaller(node->checkpoints[0], first_of(node, &node->starts));
+  if (base->out.count > 0) {
+    enum base_status status = net_out_flush(base, base->checkpoint, node->put_bound, NULL);
+    if (status != BASE_OK) return status;
+  }
   return net_out_settle(base, checkpoint, node->lasting[0], floor_of(node));
 }
 

@@ -199,10 +199,12 @@ static void begin_lost(struct difference *node, uint32_t place, unsigned side,
   struct entry *lost = net_cells_take(&node->cells[1]);
   lost->side = lost->lost = 1;
   lost->group = place;
+  lost->process = params->lost_process;
   for (size_t i = 0; i < params->key_count; i++)
     if ((int)params->keys[i].left_slot == params->lost_slot)
       lost->process = row[side == 0 ? params->keys[i].left_slot : params->keys[i].right_slot].s;
-  if (next_lost(node, lost, node->swept))
+  bool lasts = params->right->tuple_class == NET_PERIOD && !params->lost_within;
+  if (next_lost(node, lost, lasts ? NET_BEGINNING : node->swept))
     group->lost = lost;
   else
     net_cells_give(&node->cells[1], lost);
@@ -418,10 +420,26 @@ static net_chronon next_change(const struct difference *node, const struct entry
   return next;
 }
 
+/* There is a record at TIME of the keys of RIGHT: what was lost of them before has ended. */
+static void end_lost(struct difference *node, const struct entry *right, net_chronon time) {
+  const struct net_partner_params *params = node->partners.params;
+  struct entry *lost = ((struct group *)net_rowmap_state(&node->groups, right->group))->lost;
+  struct net_loss loss;
+  if (lost == NULL || !params->lost_until_next || lost->row[3].i < NET_FOREVER ||
+      lost->row[0].i > time)
+    return;
+  if (!net_losses_next(params->lost, lost->process, lost->row[0].i, &loss) || loss.to - 1 > time)
+    return;
+  lost->row[2].i = lost->row[3].i = time;
+  enqueue(&node->changes, time, lost);
+}
+
 /* What is open lasts to the next time that is looked at, if it has no bound before. */
 static void change_right(struct difference *node, struct entry *right, net_chronon time) {
   struct net_period period = period_of(node, right);
   if (time == NET_FOREVER) return;
+  if (!right->lost && (time == period.start.hi || (!right->open && time == period.stop.hi)))
+    end_lost(node, right, time);
   bool all = period.start.lo <= time && time < period.stop.hi;
   bool sure = right->definite && period.start.hi <= time &&
               time < (right->open ? period.stop.hi : period.stop.lo);
@@ -431,22 +449,6 @@ static void change_right(struct difference *node, struct entry *right, net_chron
     enqueue(&node->changes, next, right);
   else if (right->lost && period.stop.hi <= time)
     next_lost(node, right, time);
-}
-
-/* Whoever was lost of the keys of RIGHT before it began has ended. */
-static void end_lost(struct difference *node, const struct entry *right) {
-  const struct net_partner_params *params = node->partners.params;
-  struct entry *lost = ((struct group *)net_rowmap_state(&node->groups, right->group))->lost;
-  struct net_loss loss;
-  if (lost == NULL || !params->lost_until_next || lost->row[3].i < NET_FOREVER ||
-      lost->row[0].i > right->row[0].i)
-    return;
-  if (!net_losses_next(params->lost, lost->process, lost->row[0].i, &loss) ||
-      loss.to > right->row[0].i)
-    return;
-  lost->row[2].i = right->row[0].i;
-  lost->row[3].i = right->row[1].i;
-  enqueue(&node->changes, right->row[0].i, lost);
 }
 
 static void change(struct difference *node, struct entry *entry, net_chronon time) {
@@ -510,7 +512,6 @@ static void arrive(struct difference *node, unsigned side, const union net_slot 
   struct entry *entry = new_entry(node, side, row, marks, id);
   if (side == 1) {
     enqueue(&node->changes, row[0].i, entry);
-    end_lost(node, entry);
     return;
   }
   if (node->partners.params->condition != NULL) count_covering(node, entry);

@@ -165,7 +165,7 @@ bool net_partners_lost(struct net_partners *partners, const union net_slot *left
   const struct net_partner_params *params = partners->params;
   struct net_loss loss;
   if (params->lost == NULL) return false;
-  base_string_id process = params->lost_slot < 0 ? 0 : left[params->lost_slot].s;
+  base_string_id process = params->lost_slot < 0 ? params->lost_process : left[params->lost_slot].s;
   net_chronon time = turning_point(partners, &(struct asked){1, true, left, bound}, guess);
   while (net_losses_next(params->lost, process, time, &loss) && loss.from < end) {
     struct net_instant start = {loss.from, loss.to - 1}, stop = {loss.from, NET_FOREVER};

@@ -106,6 +106,7 @@ static void pass_on(struct ng_plan *plan, const struct ng_node *node, struct nee
   const struct ng_expr *read = node->expr;
   if (node->kind == NET_NODE_JOIN) read = NULL;
   if (read) ng_expr_mark(read, own);
+  if (node->times) ng_expr_mark(node->times, own);
   if (read && ng_expr_can_fail(read) && may_be_open(node, own)) need_identity(own, node);
   if (node->input_count == 0) return;
   if (node->alias || node->kind == NET_NODE_AGGREGATE || node->kind == NET_NODE_DISPLAY) {

@@ -1,7 +1,7 @@
 /* Random unless clauses for statements that are made already. Drawn apart, so that what else the seed gives stays.
  *
  * The absent variable is named nowhere else; the conditions speak of it and of variables that the statement names.
- * They cannot fail. Where records are lost there are none. */
+ * They cannot fail. */
 #include <string.h>
 
 #include "tests/oracle/choice.h"
@@ -186,7 +186,6 @@ static void add_absence(const struct choice *choice, struct statement *statement
 
 void make_absences(const struct choice *choice, struct statement *statement, unsigned percent) {
   struct scenario *scenario = choice->scenario;
-  if (scenario->loss_count > 0) return;
   struct base_random kept = scenario->random;
   scenario->random = (struct base_random){scenario->seed * 999961 + scenario->statement_count};
   if (chance(scenario, percent)) add_absence(choice, statement);

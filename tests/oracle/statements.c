@@ -668,7 +668,7 @@ static bool add_absent(struct scenario *scenario, bool named, avoid_fn avoid, vo
   struct statement statement = {.kind = RETRIEVE};
   struct base_random kept = scenario->random;
   scenario->random = (struct base_random){scenario->seed * 999959 + scenario->statement_count};
-  bool made = scenario->loss_count == 0 && chance(scenario, PLAIN_ABSENCE_PERCENT);
+  bool made = chance(scenario, PLAIN_ABSENCE_PERCENT);
   if (made) collect_sources(&choice, avoid, context);
   made = made && make_plain(&choice, &statement);
   if (made && named) statement.name = TEXT("D%zu", scenario->statement_count);
