@@ -78,6 +78,11 @@ static inline net_chronon net_batch_lasting(const struct net_batch *batch) {
   return batch->all_open && batch->bound > batch->checkpoint ? batch->bound : batch->checkpoint;
 }
 
+/* The checkpoint of a batch that others follow, whose rows start at START or later: at forever nothing follows. */
+static inline net_chronon net_batch_followed(net_chronon start) {
+  return start == NET_FOREVER ? NET_FOREVER - 1 : start;
+}
+
 /* Builds batches row by row in a slab of its own, reused from batch to batch. */
 struct net_batch_builder {
   const struct net_layout *layout;

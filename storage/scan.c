@@ -484,7 +484,7 @@ static enum base_status scan_next(struct net_source *source, struct net_batch *r
     status = build_batch(scan, ret);
   if (status != BASE_OK) return status;
   if (has_more(scan))
-    ret->checkpoint = net_batch_row(ret, ret->count - 1)[0].i;
+    ret->checkpoint = net_batch_followed(net_batch_row(ret, ret->count - 1)[0].i);
   else
     end(scan);
   return BASE_OK;

@@ -16,8 +16,11 @@
  * partners apart that have equal keys, each row of the left has a division of its own, else those of a group have
  * one.
  *
- * State, by keys: rows of both sides that are not over. A portion that may yet turn out to be empty (its start has
- * bounds) holds the checkpoint back.                                                                  */
+ * What is open lasts to the checkpoint for sure. So of a row whose stop has bounds, and has perhaps been, a portion that has
+ * not gone out waits for its end, and one that has holds the checkpoint back at the earliest stop; likewise one waits that
+ * may yet turn out to be empty, as its start has bounds.
+ *
+ * State, by keys: rows of both sides that are not over.                                              */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +64,7 @@ struct timed {
   net_chronon time;
   struct entry *entry;
   uint32_t portion;
+  bool given; /* ... that has gone out */
 };
 
 static bool is_sooner(const struct timed *a, const struct timed *b, const void *context) {
@@ -92,9 +96,10 @@ struct difference {
   struct net_rowmap groups;
   struct net_rowmap open[2]; /* by id: entries whose stop is not known */
   struct net_cells cells[2];
-  struct queue changes;   /* when a row of the right counts otherwise, or one of the left ends */
-  struct queue openings;  /* portions that have not gone out, by the latest time they begin */
-  struct queue uncertain; /* ... whose start has bounds, by the earliest */
+  struct queue changes;  /* when a row of the right counts otherwise, or one of the left ends */
+  struct queue openings; /* portions that have not gone out, by the latest time they begin */
+  struct queue waiting;  /* ... that may have to wait, by the earliest time they begin */
+  struct queue ending;   /* those that have, and of which the stop has bounds, by the earliest */
   struct touched *touched;
   size_t touched_count, touched_capacity;
   struct entry **looked_at; /* at the time that is done now */
@@ -140,7 +145,8 @@ static void drop(struct difference *node, struct entry *entry) {
 
 static void enqueue(struct queue *queue, net_chronon time, struct entry *entry) {
   base_grow_little(&queue->items, &queue->capacity, queue->count + 1, sizeof *queue->items);
-  soonest_up(queue->items, queue->count++, (struct timed){time, entry, entry->portion}, NULL);
+  soonest_up(queue->items, queue->count++,
+             (struct timed){time, entry, entry->portion, entry->given}, NULL);
   entry->references++;
 }
 
@@ -152,10 +158,10 @@ static struct timed dequeue(struct queue *queue) {
   return first;
 }
 
-/* Is ITEM about a portion that has not gone out and is not over? */
-static bool is_waiting(const struct timed *item) {
+/* Is ITEM about a portion that is not over, and has gone out, or not, as when it was made? */
+static bool is_current(const struct timed *item) {
   const struct entry *entry = item->entry;
-  return !entry->gone && !entry->given && entry->portion == item->portion;
+  return !entry->gone && entry->given == item->given && entry->portion == item->portion;
 }
 
 /* What is over leaves QUEUE when it is more than what is not, LIVE at most. */
@@ -164,7 +170,7 @@ static void tidy(struct difference *node, struct queue *queue, size_t live) {
   if (queue->count < 2 * live + 64) return;
   for (size_t i = 0; i < queue->count; i++) {
     struct timed item = queue->items[i];
-    if (is_waiting(&item)) {
+    if (is_current(&item)) {
       queue->items[kept++] = item;
       continue;
     }
@@ -303,7 +309,17 @@ static void begin_portion(struct difference *node, struct entry *left, unsigned 
   left->start = net_later(net_row_start(left->row), (struct net_instant){time, time});
   if (division == COVERED || left->start.lo >= left->row[3].i) return;
   enqueue(&node->openings, left->start.hi, left);
-  if (left->start.lo < left->start.hi) enqueue(&node->uncertain, left->start.lo, left);
+  bool ends = !left->open && left->row[2].i < left->row[3].i;
+  if (ends || left->start.lo < left->start.hi) enqueue(&node->waiting, left->start.lo, left);
+}
+
+/* The stop of LEFT is known now. */
+static void note_stop(struct difference *node, struct entry *left) {
+  if (left->row[2].i == left->row[3].i) return;
+  if (left->given)
+    enqueue(&node->ending, left->row[2].i, left);
+  else if (cover_of(node, left)->division != COVERED)
+    enqueue(&node->waiting, left->start.lo, left);
 }
 
 /* What goes on at the checkpoint goes out open. */
@@ -312,7 +328,8 @@ static void open_portions(struct difference *node) {
   while (openings->count > 0 && openings->items[0].time < node->swept) {
     struct timed item = dequeue(openings);
     struct entry *left = item.entry;
-    if (is_waiting(&item)) {
+    bool lasts = left->open || left->row[2].i >= node->swept;
+    if (is_current(&item) && lasts) {
       unsigned division = cover_of(node, left)->division;
       uint8_t marks = left->definite && division == FREE ? NET_DEFINITE : 0;
       struct net_period period = {left->start, {NET_OPEN, left->row[3].i}};
@@ -320,6 +337,8 @@ static void open_portions(struct difference *node) {
       left->marks = marks;
       left->id = ++node->last_id;
       put(node, left, marks, left->id, period, true);
+      if (!left->open && left->row[2].i < left->row[3].i)
+        enqueue(&node->ending, left->row[2].i, left);
     }
     release(node, left);
   }
@@ -535,11 +554,18 @@ static void close_row(struct difference *node, unsigned side, const union net_sl
     if (open && better && entry->given)
       put(node, entry, entry->marks | NET_CLOSES, entry->id, portion, true);
     if (!open) enqueue(&node->changes, row[3].i, entry);
+    if (!open) note_stop(node, entry);
     return;
   }
   net_chronon next = next_change(node, entry, node->swept);
   if (next == NET_FOREVER && !open && row[3].i < NET_FOREVER) next = node->swept;
   if (next < NET_FOREVER) enqueue(&node->changes, next, entry);
+}
+
+/* The time of the first of QUEUE that still counts. */
+static net_chronon first_of(struct difference *node, struct queue *queue) {
+  while (queue->count > 0 && !is_current(&queue->items[0])) release(node, dequeue(queue).entry);
+  return queue->count > 0 ? queue->items[0].time : NET_FOREVER;
 }
 
 static enum base_status consume(struct net_node *base, unsigned port,
@@ -559,13 +585,11 @@ static enum base_status consume(struct net_node *base, unsigned port,
   open_portions(node);
   if (node->status != BASE_OK) return node->status;
   tidy(node, &node->openings, node->rows);
-  tidy(node, &node->uncertain, node->rows);
-  struct queue *uncertain = &node->uncertain;
-  while (uncertain->count > 0 && !is_waiting(&uncertain->items[0]))
-    release(node, dequeue(uncertain).entry);
-  net_chronon checkpoint = node->swept;
-  if (uncertain->count > 0) checkpoint = smaller(checkpoint, uncertain->items[0].time);
-  return net_out_settle(base, checkpoint, node->swept, NULL);
+  tidy(node, &node->waiting, node->rows);
+  tidy(node, &node->ending, node->rows);
+  net_chronon lasting = smaller(node->swept, first_of(node, &node->ending));
+  net_chronon checkpoint = smaller(lasting, first_of(node, &node->waiting));
+  return net_out_settle(base, checkpoint, lasting, NULL);
 }
 
 /* --- the rest */
@@ -588,7 +612,8 @@ static size_t state_rows(const struct net_node *base) {
 static size_t state_bytes(const struct net_node *base) {
   const struct difference *node = (const struct difference *)base;
   size_t bytes = net_rowmap_bytes(&node->groups);
-  bytes += (node->changes.capacity + node->openings.capacity + node->uncertain.capacity) *
+  bytes += (node->changes.capacity + node->openings.capacity + node->waiting.capacity +
+            node->ending.capacity) *
            sizeof(struct timed);
   for (unsigned side = 0; side < 2; side++)
     bytes += net_rowmap_bytes(&node->open[side]) + net_cells_bytes(&node->cells[side]);
@@ -603,7 +628,8 @@ static void done(struct net_node *base) {
   }
   free(node->changes.items);
   free(node->openings.items);
-  free(node->uncertain.items);
+  free(node->waiting.items);
+  free(node->ending.items);
   free(node->touched);
   free(node->looked_at);
   net_rowmap_done(&node->groups);

@@ -271,10 +271,21 @@ static void add_row(struct oracle *oracle, const union net_slot *row, struct net
   if (oracle->matches) add_match(oracle, time, definite);
 }
 
-/* What unless leaves of it; its targets fail even where that is nothing. */
+/* Is all of the result left or nothing, so that its targets may not be computed? */
+static bool stays_whole(const struct ng_query *query) {
+  for (size_t i = 0; i < query->absence_count; i++)
+    if (query->absences[i].when || query->result_class == NET_EVENT) return true;
+  return false;
+}
+
+/* What unless leaves of it; where portions are left, its targets fail even if that is nothing. */
 static void add_result(struct oracle *oracle, struct net_period time, enum net_truth truth,
                        struct oracle_relation *ret) {
   const union net_slot *row = make_row(oracle, time);
+  if (!row && stays_whole(oracle->query)) {
+    oracle->may_fail = true;
+    if (oracle->world->unsaid) *oracle->world->unsaid = true;
+  }
   if (!row) return;
   if (oracle->query->absence_count == 0) {
     add_row(oracle, row, time, truth == NET_TRUE, ret);

@@ -136,7 +136,7 @@ static enum base_status kept_next(struct net_source *base, struct net_batch *ret
     fill_batch(source, count);
     *ret = net_batch_builder_batch(&source->builder, last);
   }
-  ret->checkpoint = source->ended ? NET_FOREVER : last;
+  ret->checkpoint = source->ended ? NET_FOREVER : net_batch_followed(last);
   ret->plain = net_plain_notes_say(source->plain, rows, source->at, source->at + count);
   source->at += count;
   return BASE_OK;

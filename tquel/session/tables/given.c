@@ -31,8 +31,8 @@ static enum base_status given_next(struct net_source *base, struct net_batch *re
                         rows->layout, row);
   }
   source->ended = source->at == rows->count;
-  *ret =
-      net_batch_builder_batch(&source->builder, source->ended ? source->given->checkpoint : last);
+  *ret = net_batch_builder_batch(
+      &source->builder, source->ended ? source->given->checkpoint : net_batch_followed(last));
   return BASE_OK;
 }
 
