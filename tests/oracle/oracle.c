@@ -403,7 +403,12 @@ static void combine_from(struct oracle *oracle, size_t depth, struct oracle_rela
  * inputs, and before the last finite checkpoint that they passed.                                  */
 static struct oracle_relation ticks(struct oracle *oracle, const struct ng_relation *clock) {
   struct oracle_relation result = {.layout = clock->layout};
-  net_chronon last = ng_is_paced(oracle->query) ? oracle->query->named_last : NET_BEGINNING;
+  bool paced = ng_is_paced(oracle->query);
+  net_chronon last = paced ? oracle->query->named_last : NET_BEGINNING;
+  /* Up to the time of day, if nothing says when. */
+  if (paced && oracle->query->timeline == NET_TIMELINE_REAL && last == NET_BEGINNING &&
+      oracle->world->unsaid)
+    *oracle->world->unsaid = true;
   if (oracle->no_origin) return result;
   for (size_t i = 0; i < oracle->query->variable_count; i++) {
     const struct oracle_relation *input;
