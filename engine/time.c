@@ -11,6 +11,8 @@
  * bytes. Blanks around a text are ignored; letters compare without case. */
 #include "engine/time.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define NS_PER_SECOND   INT64_C(1000000000)
@@ -508,4 +510,50 @@ bool net_duration_parse(const char *text, size_t length, int64_t *ret_ns) {
     return false;
   *ret_ns = whole;
   return true;
+}
+
+/* --- lengths for people */
+
+/* X with four digits, less the zeros at the end. */
+static void print_short(struct base_buffer *out, double x, const char *unit) {
+  char text[32];
+  snprintf(text, sizeof text, "%.*f", x < 9.9995 ? 3 : x < 99.995 ? 2 : x < 999.95 ? 1 : 0, x);
+  if (strchr(text, '.') != NULL) {
+    char *end = text + strlen(text);
+    while (end[-1] == '0') *--end = '\0';
+    if (end[-1] == '.') *--end = '\0';
+  }
+  base_buffer_printf(out, "%s %s", text, unit);
+}
+
+/* The whole number N of SMALLs, of which PER are a LARGE. */
+static void print_two(struct base_buffer *out, double n, int per, const char *large,
+                      const char *small) {
+  double larges = floor(n / per);
+  base_buffer_printf(out, "%.0f %s", larges, large);
+  if (n - larges * per > 0) base_buffer_printf(out, " %.0f %s", n - larges * per, small);
+}
+
+void net_duration_print(struct base_buffer *out, double ns) {
+  double second = (double)NS_PER_SECOND;
+  if (!isfinite(ns)) {
+    base_buffer_double(out, ns);
+    return;
+  }
+  if (ns < 0) base_buffer_putc(out, '-');
+  ns = fabs(ns);
+  if (ns < 999.95)
+    print_short(out, ns, "ns");
+  else if (ns < 999950)
+    print_short(out, ns / 1e3, "us");
+  else if (ns < 999950000)
+    print_short(out, ns / 1e6, "ms");
+  else if (ns < 59.995 * second)
+    print_short(out, ns / second, "s");
+  else if (round(ns / second) < 3600)
+    print_two(out, round(ns / second), 60, "min", "s");
+  else if (round(ns / second / 60) < 24 * 60)
+    print_two(out, round(ns / second / 60), 60, "h", "min");
+  else
+    print_two(out, round(ns / second / 3600), 24, "d", "h");
 }

@@ -76,4 +76,8 @@ enum net_time_error net_time_parse_instant(const char *text, size_t length,
  * day(s) w week(s), fractions allowed) into nanoseconds. False: no duration or out of range.        */
 bool net_duration_parse(const char *text, size_t length, int64_t *ret_ns);
 
+/* Appends a length of NS nanoseconds for people: "1 d 12 h", "3 h 25 min", "4 min 7 s", "12.35 s", "2.3 ms", "17 us", "5 ns":
+ * the two largest units of a minute or more, else one, with three digits at least that count. */
+void net_duration_print(struct base_buffer *out, double ns);
+
 #endif

@@ -30,6 +30,11 @@
 /* --- types */
 
 void net_type_print(struct base_buffer *out, struct net_type type) {
+  if (type.quantity != NET_NUMBER) {
+    const char *name = type.quantity == NET_POINT ? "instant" : "duration";
+    base_buffer_puts(out, type.base == NET_FLOAT ? "fduration" : name);
+    return;
+  }
   switch (type.base) {
     case NET_INTEGER:
       base_buffer_putc(out, 'i');
@@ -96,10 +101,20 @@ bool net_type_parse(const char *text, struct net_type *ret) {
     const char *name;
     struct net_type type;
   } words[] = {
-      {"i1", {NET_INTEGER, 1}},  {"i2", {NET_INTEGER, 2}},        {"i4", {NET_INTEGER, 4}},
-      {"i8", {NET_INTEGER, 8}},  {"f4", {NET_FLOAT, 4}},          {"f8", {NET_FLOAT, 8}},
-      {"text", {NET_STRING, 0}}, {"bool", {NET_BOOL, 0}},         {"name", {NET_NAME, 0}},
-      {"bytes", {NET_BYTES, 0}}, {"temporal", {NET_TEMPORAL, 0}},
+      {"i1", {NET_INTEGER, 1}},
+      {"i2", {NET_INTEGER, 2}},
+      {"i4", {NET_INTEGER, 4}},
+      {"i8", {NET_INTEGER, 8}},
+      {"f4", {NET_FLOAT, 4}},
+      {"f8", {NET_FLOAT, 8}},
+      {"text", {NET_STRING, 0}},
+      {"bool", {NET_BOOL, 0}},
+      {"name", {NET_NAME, 0}},
+      {"bytes", {NET_BYTES, 0}},
+      {"temporal", {NET_TEMPORAL, 0}},
+      {"instant", {NET_INTEGER, 8, NET_POINT}},
+      {"duration", {NET_INTEGER, 8, NET_LENGTH}},
+      {"fduration", {NET_FLOAT, 8, NET_LENGTH}},
   };
   uint32_t width;
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {

@@ -22,9 +22,17 @@ enum net_base_type {
   NET_BYTES, /* any bytes, interned as strings are; behind the others, whose numbers stand in files */
 };
 
+/* What an integer, or a float, stands for: how it is read, shown and may be calculated with. */
+enum net_quantity {
+  NET_NUMBER,
+  NET_POINT,  /* integer: an instant, in chronons as those of tuples */
+  NET_LENGTH, /* a length of time, in chronons */
+};
+
 struct net_type {
   enum net_base_type base;
   uint32_t width;
+  enum net_quantity quantity;
 };
 
 union net_slot {
@@ -52,7 +60,8 @@ static inline bool net_type_is_interned(enum net_base_type base) {
 
 /* "i4", "c20", "text", "temporal": static or in a small ring? No: appended to OUT. */
 void net_type_print(struct base_buffer *out, struct net_type type);
-/* Reads i1 i2 i4 i8 f4 f8 cN text bytes bool name temporal (case-insensitive). False: no such type. */
+/* Reads i1 i2 i4 i8 f4 f8 cN text bytes bool name temporal instant duration, and fduration, a mean of those
+ * (case-insensitive). False: no such type. */
 bool net_type_parse(const char *text, struct net_type *ret);
 
 /* What is wrong with a value of TYPE that is to be stored, or NULL: integer out of the width's range,

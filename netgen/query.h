@@ -267,6 +267,12 @@ struct ng_lost {
   int process;                   /* the domain that says whose they are; -1: none */
 };
 
+/* A string of the statement that says a time, and which one it was when that was bound. */
+struct ng_time {
+  struct base_range range;
+  net_chronon time;
+};
+
 struct ng_target {
   const char *name;
   const struct ng_expr *expr;
@@ -290,6 +296,8 @@ struct ng_query {
   size_t variable_count;
   struct ng_aggregate *aggregates;
   size_t aggregate_count;
+  const struct ng_time *times; /* values among the constants, for who keeps the statement's text */
+  size_t time_count;
   struct ng_absence *absences;
   size_t absence_count;
   struct ng_doubt *doubts; /* of some aggregates */

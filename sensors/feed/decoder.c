@@ -276,6 +276,30 @@ static const char *number_problem(enum sn_number result, struct net_type type) {
   return type.base == NET_INTEGER ? "out of the range of i8" : "out of the range of f8";
 }
 
+static const char *convert_point(struct sn_decoder *decoder, const char *text, size_t length,
+                                 union net_slot *slot) {
+  bool reserved = sn_equal_ignoring_case(text, length, "forever") ||
+                  sn_equal_ignoring_case(text, length, "beginning");
+  if (!reserved && !looks_like_date(text, length)) return "no time";
+  switch (net_time_parse(text, length, &decoder->time, &slot->i)) {
+    case NET_TIME_OK:
+      return NULL;
+    case NET_TIME_SYNTAX:
+      return "no time";
+    case NET_TIME_RANGE:
+      return "a time outside the time line";
+    case NET_TIME_FIELD:
+      return "no time that there is";
+    case NET_TIME_ABSTRACT:
+      return "a date, on the abstract time line";
+    case NET_TIME_TWICE:
+      return "a time that the clock showed twice: say its offset from UTC";
+    case NET_TIME_SKIPPED:
+      return "a time that the clock was put forward over";
+  }
+  return "no time";
+}
+
 /* Converts without checking; a text that says what is wrong, or NULL. */
 static const char *convert(struct sn_decoder *decoder, struct net_type type, const char *text,
                            size_t length, union net_slot *slot) {
@@ -284,7 +308,11 @@ static const char *convert(struct sn_decoder *decoder, struct net_type type, con
   switch (type.base) {
     case NET_INTEGER:
       result = sn_read_integer(text, length, &slot->i);
-      break;
+      if (result == SN_NUMBER_OK || type.quantity == NET_NUMBER) break;
+      return type.quantity == NET_POINT ? convert_point(decoder, text, length, slot)
+             : net_duration_parse(text, length, &slot->i)
+                 ? NULL
+                 : "no length of time, such as 1500000 (ns) or 1.5 ms";
     case NET_FLOAT:
     case NET_TEMPORAL:
       result = sn_read_double(text, length, &slot->f);

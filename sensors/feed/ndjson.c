@@ -57,6 +57,11 @@ static bool is_text(const struct sn_column *column) {
   return column->role == SN_DOMAIN && net_type_is_interned(column->field->type.base);
 }
 
+/* Of instants and lengths of time both have a text and a number. */
+static bool is_quantity(const struct sn_column *column) {
+  return column->role == SN_DOMAIN && column->field->type.quantity != NET_NUMBER;
+}
+
 static bool is_stop(const struct sn_column *column) {
   return column->role == SN_STOP || column->role == SN_STOP_LO || column->role == SN_STOP_HI;
 }
@@ -68,7 +73,7 @@ static bool is_time(const struct sn_column *column) {
 static bool fits(const struct sn_column *column, enum sn_json_kind kind) {
   switch (kind) {
     case SN_JSON_STRING:
-      return is_text(column) || is_time(column);
+      return is_text(column) || is_time(column) || is_quantity(column);
     case SN_JSON_NUMBER:
       return !is_text(column);
     case SN_JSON_TRUE:

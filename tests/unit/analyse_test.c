@@ -133,7 +133,7 @@ START_TEST(wrong_types) {
   refuse("retrieve (a = e.x) where e.s = \"[a\"", MSG_BAD_PATTERN, 32, NULL);
   refuse("retrieve (e.x) where p", MSG_NOT_A_VALUE, 22, "when");
   refuse("retrieve (e.x) where e ; f", MSG_NOT_A_VALUE, 22, "when");
-  refuse("retrieve (e.x) where p.start > 5", MSG_NOT_A_VALUE, 22, "chronon");
+  refuse("retrieve (e.x) where p.start > 2.5", MSG_TYPE_MISMATCH, 22, "chronon");
   refuse("retrieve (e.x) where (p overlap q)", MSG_NOT_A_VALUE, 22, "when");
 }
 END_TEST
@@ -169,9 +169,9 @@ END_TEST
 
 START_TEST(values_from_time) {
   expect("retrieve (a = span(e ; f), e.x) at e",
-         "event (a:i8=span((e ; f)), x:i4=e.x) of e+ f+ at e");
+         "event (a:duration=span((e ; f)), x:i4=e.x) of e+ f+ at e");
   expect("retrieve (a = span_lo(p), b = span_hi((p , q)))",
-         "period (a:i8=span_lo(p), b:i8=span_hi((p , q))) of p+ q+");
+         "period (a:duration=span_lo(p), b:duration=span_hi((p , q))) of p+ q+");
   expect("retrieve (a = chronon(p.start), b = chronon_hi(e))",
          "event (a:i8=chronon(p.start), b:i8=chronon_hi(e)) of p+ e+");
   expect("retrieve (e.x) where span(e ; f) < 10 when e ; f at f",
@@ -319,7 +319,7 @@ START_TEST(aggregates) {
   expect("retrieve (a = countU(p.x), b = sumu(e.y))",
          "period (a:i8=#0, b:f8=#1) of p e #0:i8=count/u[p p.x] #1:f8=sum/c/u[e e.y]");
   expect("retrieve (a = avg(span(p) by p.x, p.Name))",
-         "period (a:f8=#0) of p #0:f8=avg[p span(p) by p.x, p.Name]");
+         "period (a:fduration=#0) of p #0:fduration=avg[p span(p) by p.x, p.Name]");
 }
 END_TEST
 

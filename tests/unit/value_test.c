@@ -35,7 +35,7 @@ START_TEST(no_types) {
   static const char *const texts[] = {
       "",    "i",   "i3",    "i44",     "i4 ", " i4",
       "f2",  "c",   "c0",    "c01",     "c-1", "c4294967296",
-      "c1x", "tex", "textt", "instant", "int", "c99999999999999999999"};
+      "c1x", "tex", "textt", "instants", "int", "c99999999999999999999"};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     struct net_type type = {NET_BOOL, 77};
     ck_assert_msg(!net_type_parse(texts[i], &type), "%s", texts[i]);

@@ -335,10 +335,11 @@ static bool check_relation(const struct tql_binder *binder, const struct tql_exp
 
 /* ---- the whole ---- */
 
-/* Of sums and means: temporal if the argument is. */
+/* Of sums and means: temporal if the argument is, a length of time likewise. */
 static struct net_type number_type(const struct ng_aggregate *aggregate, enum net_base_type base) {
-  if (aggregate->argument->type.base == NET_TEMPORAL) return (struct net_type){NET_TEMPORAL, 0};
-  return (struct net_type){base, 8};
+  struct net_type type = aggregate->argument->type;
+  if (type.base == NET_TEMPORAL) return (struct net_type){NET_TEMPORAL, 0};
+  return (struct net_type){base, 8, type.quantity == NET_LENGTH ? NET_LENGTH : NET_NUMBER};
 }
 
 static struct net_type result_type(const struct tql_binder *binder,
@@ -355,9 +356,10 @@ static struct net_type result_type(const struct tql_binder *binder,
     case NET_AGG_SUM:
       return number_type(aggregate, aggregate->argument->type.base);
     case NET_AGG_STDEV:
+    case NET_AGG_QUANTILE:
+      return number_type(aggregate, NET_FLOAT);
     case NET_AGG_VARTS:
     case NET_AGG_AVGTI:
-    case NET_AGG_QUANTILE:
       return (struct net_type){NET_FLOAT, 8};
     case NET_AGG_EARLIEST:
     case NET_AGG_LATEST:

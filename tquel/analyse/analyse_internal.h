@@ -30,6 +30,8 @@ struct tql_binder {
   size_t absence_count, absence_capacity;
   struct tql_bound_target *targets;
   size_t target_count, target_capacity;
+  struct ng_time *times; /* strings that were taken as instants */
+  size_t time_count, time_capacity;
   const struct tql_expr **bare_names; /* taken as string constants (TQ-0110) */
   size_t bare_name_count, bare_name_capacity;
   bool in_aggregate;
@@ -104,6 +106,9 @@ bool tql_type_is_number(struct net_type type);
 const char *tql_type_words(struct net_type type); /* "an integer", "a string", ... */
 /* TQ-0312 for an expression that has one where a value is needed. */
 bool tql_check_constant_truth(const struct tql_binder *binder, const struct ng_expr *bound);
+
+/* The string constant BOUND as an instant, noted for who keeps the statement (query->times); NULL after a diagnostic. */
+const struct ng_expr *tql_as_point(struct tql_binder *binder, const struct ng_expr *bound);
 
 /* --- form.c: does the temporal operation EXPR leave the form of a ratio of linear functions for
  * sure? (false: it keeps it, or only the run can tell) */

@@ -29,6 +29,8 @@ static bool is_text(struct net_type type) {
 }
 
 static bool is_assignable(struct net_type to, struct net_type from) {
+  if (to.quantity == NET_POINT || from.quantity == NET_POINT)
+    if (to.quantity != from.quantity && from.quantity != NET_NUMBER) return false;
   if (to.base == from.base) return true;
   if (to.base == NET_FLOAT) return from.base == NET_INTEGER;
   return is_text(to) && is_text(from);
@@ -59,6 +61,11 @@ static bool is_narrower(struct net_type type, const struct ng_expr *expr) {
 const struct ng_expr *tql_assigned(struct tql_binder *binder, const struct tql_bound_target *target,
                                    const struct net_field *field) {
   const struct ng_expr *expr = target->expr;
+  if (field->type.quantity == NET_POINT && expr->op == NG_STRING &&
+      (expr = tql_as_point(binder, expr)) == NULL) {
+    binder->failed = true;
+    return NULL;
+  }
   if (!is_assignable(field->type, expr->type)) {
     struct base_diag *diag =
         base_report(binder->analysis->diags, MSG_TYPE_MISMATCH, binder->analysis->source,

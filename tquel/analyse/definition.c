@@ -20,6 +20,7 @@ struct rewriter {
   /* Of a summary, outside of its aggregates: bare names may be those of the first ELEMENTS. */
   const struct ng_target *targets;
   size_t elements;
+  const struct ng_query *query; /* whose strings may say times; NULL: none does */
 };
 
 enum reading { AS_VALUE, AS_TIME };
@@ -98,6 +99,17 @@ static bool names_element(const struct rewriter *rewriter, const char *name) {
   return false;
 }
 
+/* The time that the string EXPR says as a value, or NULL. */
+static const struct ng_time *said_time(const struct rewriter *rewriter,
+                                       const struct tql_expr *expr) {
+  const struct ng_query *query = rewriter->query;
+  bool text = expr->kind == TQL_E_STRING || expr->kind == TQL_E_NAME;
+  for (size_t i = 0; text && query != NULL && i < query->time_count; i++)
+    if (memcmp(&query->times[i].range, &expr->range, sizeof expr->range) == 0)
+      return &query->times[i];
+  return NULL;
+}
+
 /* The constant that EXPR is in this reading, absolute; NULL: none. */
 static struct tql_expr *constant(const struct rewriter *rewriter, const struct tql_expr *expr,
                                  enum reading reading) {
@@ -105,6 +117,8 @@ static struct tql_expr *constant(const struct rewriter *rewriter, const struct t
       expr->kind == TQL_E_NAME && tql_scope_variable(rewriter->scope, expr->name.text) != NULL;
   if (variable) return NULL;
   if (expr->kind == TQL_E_NAME && names_element(rewriter, expr->name.text)) return NULL;
+  const struct ng_time *said = reading == AS_VALUE ? said_time(rewriter, expr) : NULL;
+  if (said != NULL) return new_time(rewriter, said->time);
   if (reading == AS_VALUE)
     return expr->kind == TQL_E_NAME ? new_string(rewriter, expr->name.text, strlen(expr->name.text))
                                     : NULL;
@@ -126,6 +140,7 @@ static struct tql_expr *rewritten(const struct rewriter *rewriter, const struct 
   if (copy) return copy;
   copy = BASE_NEW(rewriter->arena, struct tql_expr);
   *copy = *expr;
+  if (expr->kind == TQL_E_START || expr->kind == TQL_E_STOP) reading = AS_TIME;
   if (reading == AS_TIME && (expr->kind == TQL_E_ADD || expr->kind == TQL_E_SUB)) {
     const struct tql_expr *time, *duration;
     tql_shift_parts(expr, &time, &duration);
@@ -150,6 +165,7 @@ static struct tql_statement rewritten_statement(const struct rewriter *rewriter,
   struct tql_statement copy = *statement;
   struct rewriter here = *rewriter;
   bool summary = query && query->summary;
+  here.query = query;
   if (summary) here.targets = query->targets;
   rewriter = &here;
   const struct tql_clauses *clauses = &statement->clauses;

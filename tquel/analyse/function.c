@@ -85,6 +85,7 @@ static const struct function functions[] = {
 #define FUNCTION_COUNT (sizeof functions / sizeof *functions)
 
 static const struct net_type integer_type = {NET_INTEGER, 8};
+static const struct net_type length_type = {NET_INTEGER, 8, NET_LENGTH};
 
 static const struct function *find_function(const char *name) {
   for (size_t i = 0; i < FUNCTION_COUNT; i++)
@@ -298,7 +299,13 @@ static bool check_alike(const struct tql_binder *binder, const struct function *
 static const struct ng_expr *converted(struct tql_binder *binder, const struct tql_expr *call,
                                        const struct function *function, const struct ng_expr *arg) {
   struct net_type type = {function->base, function->width};
-  if (arg->type.base == type.base && arg->type.width == type.width) return arg;
+  if (arg->type.base == type.base && arg->type.width == type.width) {
+    if (arg->type.quantity == NET_NUMBER) return arg;
+    struct ng_expr *number = BASE_NEW(binder->arena, struct ng_expr);
+    *number = *arg;
+    number->type.quantity = NET_NUMBER;
+    return number;
+  }
   if (arg->type.base == NET_NAME) arg = tql_convert(binder, arg, NET_STRING);
   return tql_new_unary(binder, NG_CONVERT, type, call->range, arg);
 }
@@ -343,7 +350,7 @@ static const struct ng_expr *bind_plain(struct tql_binder *binder, const struct 
       if (of_bytes) type.base = NET_BYTES;
       break;
     case KEEP_NUMBER:
-      type = (struct net_type){args[0]->type.base, 8};
+      type = (struct net_type){args[0]->type.base, 8, args[0]->type.quantity};
       break;
     case TO_FLOAT:
       args[0] = tql_convert(binder, args[0], NET_FLOAT);
@@ -457,7 +464,8 @@ static const struct ng_expr *bind_from_time(struct tql_binder *binder, const str
                                    ? tql_bind_event(binder, arg, function->name)
                                    : tql_bind_temporal(binder, arg, TQL_IN_CLAUSE);
   if (!time) return NULL;
-  struct ng_expr *bound = tql_new_unary(binder, function->op, integer_type, call->range, time);
+  struct net_type type = function->shape == OF_SPAN ? length_type : integer_type;
+  struct ng_expr *bound = tql_new_unary(binder, function->op, type, call->range, time);
   bound->integer = function->which;
   return bound;
 }

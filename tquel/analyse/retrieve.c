@@ -43,6 +43,7 @@ void tql_binder_done(struct tql_binder *binder) {
   free(binder->aggregates);
   free(binder->aggregate_texts);
   free(binder->absences);
+  free(binder->times);
   free(binder->targets);
   free(binder->bare_names);
 }
@@ -89,6 +90,8 @@ const struct ng_query *tql_binder_finish(struct tql_binder *binder,
   query->absences =
       copied(binder->arena, binder->absences, binder->absence_count, sizeof *binder->absences);
   query->absence_count = binder->absence_count;
+  query->times = copied(binder->arena, binder->times, binder->time_count, sizeof *binder->times);
+  query->time_count = binder->time_count;
   struct base_buffer text = BASE_BUFFER_EMPTY;
   tql_print_statement(&text, statement);
   query->text = base_arena_strdup(binder->arena, base_buffer_text(&text));

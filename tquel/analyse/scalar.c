@@ -18,6 +18,8 @@
 #include "tquel/analyse/analyse_internal.h"
 
 static const struct net_type integer_type = {NET_INTEGER, 8};
+static const struct net_type point_type = {NET_INTEGER, 8, NET_POINT};
+static const struct net_type length_type = {NET_INTEGER, 8, NET_LENGTH};
 static const struct net_type float_type = {NET_FLOAT, 8};
 static const struct net_type bool_type = {NET_BOOL, 0};
 
@@ -84,6 +86,8 @@ static bool is_text(struct net_type type) {
 }
 
 const char *tql_type_words(struct net_type type) {
+  if (type.quantity == NET_POINT) return "an instant";
+  if (type.quantity == NET_LENGTH) return "a length of time";
   switch (type.base) {
     case NET_INTEGER:
       return "an integer";
@@ -120,7 +124,9 @@ const struct ng_expr *tql_convert(const struct tql_binder *binder, const struct 
     return constant;
   }
   uint32_t width = base == NET_INTEGER || base == NET_FLOAT ? 8 : 0;
-  return tql_new_unary(binder, NG_CONVERT, (struct net_type){base, width}, expr->range, expr);
+  struct net_type type = {base, width};
+  if (width > 0 && expr->type.quantity == NET_LENGTH) type.quantity = NET_LENGTH;
+  return tql_new_unary(binder, NG_CONVERT, type, expr->range, expr);
 }
 
 /* Brings a name and a string together: a constant becomes a name, any other name a string. */
@@ -217,7 +223,7 @@ static const struct ng_expr *bind_number(const struct tql_binder *binder,
 
 static const struct ng_expr *bind_duration(const struct tql_binder *binder,
                                            const struct tql_expr *expr) {
-  struct ng_expr *constant = tql_new_expr(binder, NG_INTEGER, integer_type, expr->range);
+  struct ng_expr *constant = tql_new_expr(binder, NG_INTEGER, length_type, expr->range);
   if (tql_analyse_duration(binder->analysis, expr, &constant->integer) != BASE_OK) return NULL;
   return constant;
 }
@@ -313,12 +319,70 @@ static const struct ng_expr *check_form(const struct tql_binder *binder,
   return NULL;
 }
 
+/* What LEFT OP RIGHT is, if either is of time; false: nothing. A number beside an instant, or a length, is one of units on
+ * the abstract time line, where nothing else can be said; on the real one it may stand beside a length, as ever. */
+static bool quantity_of(const struct tql_binder *binder, enum ng_op op, enum net_quantity left,
+                        enum net_quantity right, enum net_quantity *ret) {
+  bool abstract = binder->scope->time.timeline == NET_TIMELINE_ABSTRACT;
+  bool points = left == NET_POINT || right == NET_POINT;
+  bool moves = (left == NET_LENGTH || (left == NET_NUMBER && abstract)) ||
+               (right == NET_LENGTH || (right == NET_NUMBER && abstract));
+  *ret = NET_NUMBER;
+  switch (op) {
+    case NG_ADD:
+      *ret = points ? NET_POINT : left == right ? left : NET_LENGTH;
+      return !points || (left != right && moves);
+    case NG_SUB:
+      if (left == NET_POINT && right == NET_POINT)
+        *ret = NET_LENGTH;
+      else
+        *ret = points ? NET_POINT : left == right ? left : NET_LENGTH;
+      return right != NET_POINT ? !points || moves : left == NET_POINT;
+    case NG_MUL:
+      if (left == NET_LENGTH || right == NET_LENGTH) *ret = left == right ? NET_NUMBER : NET_LENGTH;
+      return !points;
+    case NG_DIV:
+      if (left == NET_LENGTH && right == NET_NUMBER) *ret = NET_LENGTH;
+      return !points;
+    default:
+      return !points;
+  }
+}
+
+/* Nobody divides a length of time by a thousand or more but to have its number in another unit. */
+static bool changes_unit(enum ng_op op, const struct ng_expr *divisor) {
+  if (op != NG_DIV || divisor->type.quantity != NET_NUMBER) return false;
+  return (divisor->op == NG_INTEGER && divisor->integer >= 1000) ||
+         (divisor->op == NG_FLOAT && divisor->real >= 1000);
+}
+
+/* A string beside what is of time says a time: it becomes one. False after a diagnostic. */
+static bool become_point(struct tql_binder *binder, const struct ng_expr **one,
+                         const struct ng_expr *other, enum net_quantity with) {
+  if ((*one)->op != NG_STRING || (*one)->type.base != NET_STRING || other->type.quantity != with)
+    return true;
+  *one = tql_as_point(binder, *one);
+  return *one != NULL;
+}
+
 static const struct ng_expr *bind_arithmetic(struct tql_binder *binder,
                                              const struct tql_expr *expr) {
   const struct ng_expr *left = tql_bind_scalar(binder, expr->left);
   const struct ng_expr *right = tql_bind_scalar(binder, expr->right);
   if (!left || !right) return NULL;
   enum ng_op op = arithmetic_op(expr->kind);
+  bool moves = op == NG_ADD || op == NG_SUB;
+  if (moves && (!become_point(binder, &left, right, NET_LENGTH) ||
+                !become_point(binder, &right, left, NET_LENGTH) ||
+                !become_point(binder, &left, right, NET_POINT) ||
+                !become_point(binder, &right, left, NET_POINT)))
+    return NULL;
+  enum net_quantity quantity;
+  if (!quantity_of(binder, op, left->type.quantity, right->type.quantity, &quantity))
+    return refuse_types(
+        binder, expr, "calculate with", left, right,
+        "instants are moved by lengths of time, as 5 s or span(V), and one is taken from "
+        "another; chronon(...) is a number");
   if (!is_numeric_or_temporal(left->type) || !is_numeric_or_temporal(right->type))
     return refuse_types(binder, expr, "calculate with", left, right,
                         "arithmetic takes integers, floats and temporal values");
@@ -329,6 +393,11 @@ static const struct ng_expr *bind_arithmetic(struct tql_binder *binder,
                           "powers take integers and floats");
   }
   struct net_type type = {left->type.base, left->type.base == NET_TEMPORAL ? 0 : 8};
+  if (type.base != NET_TEMPORAL && !changes_unit(op, right)) type.quantity = quantity;
+  if (type.quantity == NET_POINT && type.base == NET_FLOAT) {
+    return refuse_types(binder, expr, "calculate with", left, right,
+                        "instants are moved by whole lengths: i8(...) makes one of a mean");
+  }
   return check_form(binder, tql_new_binary(binder, op, type, expr->range, left, right));
 }
 
@@ -349,6 +418,7 @@ static const struct ng_expr *bind_negate(struct tql_binder *binder, const struct
     return constant;
   }
   struct net_type type = {operand->type.base, operand->type.base == NET_TEMPORAL ? 0 : 8};
+  if (operand->type.quantity == NET_LENGTH) type.quantity = NET_LENGTH;
   return tql_new_unary(binder, NG_NEG, type, expr->range, operand);
 }
 
@@ -433,7 +503,8 @@ static void warn_of_unit(struct tql_binder *binder, const struct tql_expr *durat
                          const struct tql_expr *other, const struct ng_expr *domain) {
   const struct tql_analysis *analysis = binder->analysis;
   if (analysis->kept) return;
-  if (duration->kind != TQL_E_DURATION || other->kind != TQL_E_DOMAIN || domain->op != NG_DOMAIN)
+  if (duration->kind != TQL_E_DURATION || other->kind != TQL_E_DOMAIN || domain->op != NG_DOMAIN ||
+      domain->type.quantity != NET_NUMBER)
     return;
   if (binder->variables[domain->variable].relation->kind == NG_REL_DERIVED) return;
   const char *text = tql_expr_text(analysis, duration);
@@ -445,33 +516,29 @@ static void warn_of_unit(struct tql_binder *binder, const struct tql_expr *durat
                other->member.text);
 }
 
-/* Is EXPR made of spans, so that it is a length of time, whatever is done with it? */
-static bool is_length_of_time(const struct tql_expr *expr) {
-  if (expr == NULL) return false;
-  if (expr->kind == TQL_E_ADD || expr->kind == TQL_E_SUB)
-    return is_length_of_time(expr->left) || is_length_of_time(expr->right);
-  if (expr->kind != TQL_E_CALL) return false;
-  if (strcasecmp(expr->name.text, "span") == 0) return true;
-  static const char *const kept[] = {"avg", "min", "max", "sum", "abs", "first", "last"};
-  bool keeps = false;
-  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-    keeps |= strncasecmp(expr->name.text, kept[i], strlen(kept[i])) == 0; /* also avgc, avgu ... */
-  return keeps && expr->args.count > 0 && is_length_of_time(expr->args.items[0]);
-}
-
 /* NUMBER is compared with LENGTH: so many nanoseconds are rarely meant where it is less than a million. */
 static void warn_of_number(struct tql_binder *binder, const struct tql_expr *number,
-                           const struct tql_expr *length) {
+                           const struct tql_expr *length, const struct ng_expr *bound) {
   const struct tql_analysis *analysis = binder->analysis;
   if (analysis->kept) return;
   if (number->kind != TQL_E_INTEGER || number->integer == 0 || number->integer >= 1000000) return;
-  if (binder->scope->time.timeline != NET_TIMELINE_REAL || !is_length_of_time(length)) return;
+  if (binder->scope->time.timeline != NET_TIMELINE_REAL || bound->type.quantity != NET_LENGTH)
+    return;
   const char *text = tql_expr_text(analysis, number);
   struct base_diag *diag =
       base_report(analysis->diags, MSG_NUMBER_OF_DURATION, analysis->source, &number->range,
                   "%s is a length of time: %s is compared with it as %s ns",
                   tql_expr_text(analysis, length), text, text);
   tql_set_hint(diag, "write the unit: %s s, %s ms, or %s ns if that is meant", text, text, text);
+}
+
+/* As far as instants are concerned: on the abstract time line numbers are such, too. */
+static bool are_comparable(const struct tql_binder *binder, struct net_type a, struct net_type b) {
+  if (a.quantity != NET_POINT && b.quantity != NET_POINT) return true;
+  if (a.quantity == b.quantity) return true;
+  const struct net_type *other = a.quantity == NET_POINT ? &b : &a;
+  return other->quantity == NET_NUMBER && other->base == NET_INTEGER &&
+         binder->scope->time.timeline == NET_TIMELINE_ABSTRACT;
 }
 
 static const struct ng_expr *bind_comparison(struct tql_binder *binder,
@@ -481,9 +548,17 @@ static const struct ng_expr *bind_comparison(struct tql_binder *binder,
   if (!left || !right) return NULL;
   warn_of_unit(binder, expr->left, expr->right, right);
   warn_of_unit(binder, expr->right, expr->left, left);
-  warn_of_number(binder, expr->left, expr->right);
-  warn_of_number(binder, expr->right, expr->left);
+  warn_of_number(binder, expr->left, expr->right, right);
+  warn_of_number(binder, expr->right, expr->left, left);
   enum ng_op op = comparison_op(expr->kind);
+  if (!become_point(binder, &left, right, NET_POINT) ||
+      !become_point(binder, &right, left, NET_POINT))
+    return NULL;
+  if (!are_comparable(binder, left->type, right->type))
+    return refuse_types(
+        binder, expr, "compare", left, right,
+        "an instant is compared with an instant, such as \"2026-11-20T11:02\", now, or V.start; "
+        "chronon(...) is a number");
   if (is_numeric_or_temporal(left->type) && is_numeric_or_temporal(right->type))
     unify_compared(binder, &left, &right);
   else if (is_text(left->type) && is_text(right->type)) {
@@ -553,6 +628,12 @@ static const struct ng_expr *refuse_time(const struct tql_binder *binder,
   return NULL;
 }
 
+/* V.start: an instant as a value, that in the middle of its bounds, as chronon(...) has it. */
+static const struct ng_expr *bind_instant(struct tql_binder *binder, const struct tql_expr *expr) {
+  const struct ng_expr *time = tql_bind_event(binder, expr, "a value");
+  return time ? tql_new_unary(binder, NG_CHRONON, point_type, expr->range, time) : NULL;
+}
+
 static const struct ng_expr *bind_kind(struct tql_binder *binder, const struct tql_expr *expr) {
   switch (expr->kind) {
     case TQL_E_INTEGER:
@@ -598,6 +679,7 @@ static const struct ng_expr *bind_kind(struct tql_binder *binder, const struct t
       return tql_bind_call(binder, expr);
     case TQL_E_START:
     case TQL_E_STOP:
+      return bind_instant(binder, expr);
     case TQL_E_TIME:
     case TQL_E_SEQUENCE:
     case TQL_E_PARALLEL:
@@ -617,4 +699,21 @@ const struct ng_expr *tql_bind_scalar(struct tql_binder *binder, const struct tq
   const struct ng_expr *bound = bind_kind(binder, expr);
   tql_binder_leave(binder);
   return bound;
+}
+
+const struct ng_expr *tql_as_point(struct tql_binder *binder, const struct ng_expr *bound) {
+  size_t length;
+  struct tql_expr text = {.kind = TQL_E_STRING, .range = bound->range};
+  struct ng_expr *point = tql_new_expr(binder, NG_INTEGER, point_type, bound->range);
+  text.name.text = base_strings_text(binder->scope->strings, bound->string, &length);
+  text.length = length;
+  enum tql_constant why = tql_constant_time(binder->scope, &text,
+                                            (struct tql_time_forms){false, false}, &point->integer);
+  if (why != TQL_CONSTANT_OK) {
+    tql_report_constant(binder->analysis, &text, why);
+    return NULL;
+  }
+  base_grow(&binder->times, &binder->time_capacity, binder->time_count + 1, sizeof *binder->times);
+  binder->times[binder->time_count++] = (struct ng_time){bound->range, point->integer};
+  return point;
 }

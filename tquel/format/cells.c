@@ -145,6 +145,14 @@ static void append_value(struct base_buffer *out, const struct tql_format_contex
                          struct net_type type, const union net_slot *slot) {
   size_t length;
   const char *text;
+  if (type.quantity == NET_POINT) {
+    net_time_print(out, context->timeline, slot->i);
+    return;
+  }
+  if (type.quantity == NET_LENGTH && context->timeline == NET_TIMELINE_REAL) {
+    net_duration_print(out, type.base == NET_FLOAT ? slot->f : (double)slot->i);
+    return;
+  }
   switch (type.base) {
     case NET_INTEGER:
       base_buffer_int(out, slot->i);
@@ -203,6 +211,7 @@ bool tql_column_is_numeric(const struct tql_format_context *context,
                            const struct tql_column *column) {
   if (column->kind == TQL_BOUND || column->kind == TQL_INSTANT)
     return context->timeline == NET_TIMELINE_ABSTRACT;
-  return column->kind == TQL_VALUE &&
+  bool words = column->type.quantity != NET_NUMBER && context->timeline == NET_TIMELINE_REAL;
+  return column->kind == TQL_VALUE && !words &&
          (column->type.base == NET_INTEGER || column->type.base == NET_FLOAT);
 }

@@ -29,7 +29,10 @@ static void append_value(struct base_buffer *out, const struct tql_format_contex
   const char *text;
   switch (type.base) {
     case NET_INTEGER:
-      base_buffer_int(out, slot.i);
+      if (type.quantity == NET_POINT)
+        net_time_print(out, context->timeline, slot.i);
+      else
+        base_buffer_int(out, slot.i);
       return;
     case NET_FLOAT:
       base_buffer_double(out, slot.f);

@@ -48,13 +48,24 @@ static void append_float(struct base_buffer *out, double value) {
     base_buffer_puts(out, isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"");
 }
 
+/* A number is a number; what is not is a word, or has signs that only a string may have. */
+static void append_point(struct base_buffer *out, enum net_timeline timeline, net_chronon time) {
+  bool word = timeline == NET_TIMELINE_REAL || time == NET_BEGINNING || time == NET_FOREVER;
+  if (word) base_buffer_putc(out, '"');
+  net_time_print(out, timeline, time);
+  if (word) base_buffer_putc(out, '"');
+}
+
 static void append_value(struct base_buffer *out, const struct tql_format_context *context,
                          struct net_type type, union net_slot slot) {
   size_t length;
   const char *text;
   switch (type.base) {
     case NET_INTEGER:
-      base_buffer_int(out, slot.i);
+      if (type.quantity == NET_POINT)
+        append_point(out, context->timeline, slot.i);
+      else
+        base_buffer_int(out, slot.i);
       return;
     case NET_FLOAT:
       append_float(out, slot.f);
