@@ -322,16 +322,18 @@ static void note_stop(struct difference *node, struct entry *left) {
     enqueue(&node->waiting, left->start.lo, left);
 }
 
-/* What goes on at the checkpoint goes out open. */
+/* What goes on at the checkpoint goes out open; at the end also what may not begin before that. */
 static void open_portions(struct difference *node) {
   struct queue *openings = &node->openings;
-  while (openings->count > 0 && openings->items[0].time < node->swept) {
+  bool ended = node->swept == NET_FOREVER;
+  while (openings->count > 0 && (ended || openings->items[0].time < node->swept)) {
     struct timed item = dequeue(openings);
     struct entry *left = item.entry;
     bool lasts = left->open || left->row[2].i >= node->swept;
     if (is_current(&item) && lasts) {
       unsigned division = cover_of(node, left)->division;
-      uint8_t marks = left->definite && division == FREE ? NET_DEFINITE : 0;
+      bool begins = left->start.hi < NET_FOREVER || same(left->start, net_row_start(left->row));
+      uint8_t marks = left->definite && division == FREE && begins ? NET_DEFINITE : 0;
       struct net_period period = {left->start, {NET_OPEN, left->row[3].i}};
       left->given = true;
       left->marks = marks;
