@@ -136,6 +136,7 @@ static const struct net_op_info op_table[NET_OP_COUNT] = {
     [NET_OP_CONTAIN] = OP("xxxx", 't', false, "contain"),
     [NET_OP_SPAN] = OP("xx", 'i', true, "span"),
     [NET_OP_CHRONON] = OP("x", 'i', true, "chronon"), /* of an open stop: not known */
+    [NET_OP_CALENDAR] = OP("i", 'i', true, "calendar"),
 };
 #undef OP
 
@@ -606,6 +607,8 @@ static enum net_eval_error perform(const struct machine *machine, const struct n
     case NET_OP_OVERLAP_PERIODS: case NET_OP_OVERLAP_EVENT: case NET_OP_EQUAL_PERIODS:
     case NET_OP_CONTAIN: case NET_OP_SPAN: case NET_OP_CHRONON:
       return net_time_operation(step, args);
+    case NET_OP_CALENDAR:
+      return net_calendar_of(step->calendar, args->i, &args->i) ? NET_EVAL_OK : NET_EVAL_RANGE;
   }
   /* clang-format on */
   return NET_EVAL_OK;

@@ -10,6 +10,7 @@
 #define NET_EXPR_H
 
 #include "engine/base/arena.h"
+#include "engine/calendar.h"
 #include "engine/layout.h"
 #include "engine/regex.h"
 
@@ -135,6 +136,7 @@ enum net_op {
   /* scalars from time: span(start, stop), chronon(instant). .i: 0 midpoint, 1 lo, 2 hi */
   NET_OP_SPAN,
   NET_OP_CHRONON,
+  NET_OP_CALENDAR, /* an integer, of the real time line: what .calendar says of it; fails where that is nothing */
 };
 
 enum net_comparison { NET_EQ, NET_NE, NET_LT, NET_LE, NET_GT, NET_GE };
@@ -148,6 +150,7 @@ struct net_step {
     base_string_id s;
     const struct net_regex *regex;
     struct net_instant instant;
+    const struct net_calendar *calendar;
   };
 };
 

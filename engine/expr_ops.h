@@ -17,7 +17,7 @@ struct net_op_info {
   const char *name; /* how explain writes it: an infix operator's sign, or a function's name */
 };
 
-enum { NET_OP_COUNT = NET_OP_CHRONON + 1 };
+enum { NET_OP_COUNT = NET_OP_CALENDAR + 1 };
 
 /* The row of OP; OP must be an operation (BASE_CHECK). */
 const struct net_op_info *net_op_info(enum net_op op);

@@ -15,9 +15,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/calendar.h"
+
 #define NS_PER_SECOND   INT64_C(1000000000)
 #define SECONDS_PER_DAY 86400
-#define DAYS_PER_ERA    146097 /* 400 years, after which the calendar repeats */
 
 net_chronon net_chronon_add(net_chronon time, int64_t delta) {
   net_chronon sum;
@@ -28,11 +29,6 @@ net_chronon net_chronon_add(net_chronon time, int64_t delta) {
 }
 
 /* ---- the calendar ---- */
-
-struct civil_date {
-  int64_t year;
-  int month, day;
-};
 
 static int64_t floor_divide(int64_t a, int64_t b) {
   return a / b - (a % b < 0);
@@ -45,30 +41,6 @@ static bool is_leap_year(int64_t year) {
 static int days_in_month(int64_t year, int month) {
   static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
   return month == 2 && is_leap_year(year) ? 29 : days[month - 1];
-}
-
-/* Days since 1970-01-01. Years are taken to begin in March, so that the leap day comes last; then
- * (153 m + 2) / 5 is the number of days before the m-th month. */
-static int64_t days_from_date(struct civil_date date) {
-  int64_t year = date.month <= 2 ? date.year - 1 : date.year;
-  int64_t era = floor_divide(year, 400), year_of_era = year - era * 400;
-  int month = (date.month + 9) % 12;
-  int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 +
-                       (153 * month + 2) / 5 + date.day - 1;
-  return era * DAYS_PER_ERA + day_of_era - 719468; /* 0000-03-01 to 1970-01-01 */
-}
-
-static struct civil_date date_from_days(int64_t days) {
-  int64_t shifted = days + 719468;
-  int64_t era = floor_divide(shifted, DAYS_PER_ERA), day_of_era = shifted - era * DAYS_PER_ERA;
-  int64_t year_of_era =
-      (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  int month = (int)((5 * day_of_year + 2) / 153);
-  struct civil_date date = {.year = era * 400 + year_of_era + (month >= 10),
-                            .month = month < 10 ? month + 3 : month - 9,
-                            .day = (int)(day_of_year - (153 * month + 2) / 5) + 1};
-  return date;
 }
 
 /* ---- printing ---- */
@@ -106,7 +78,7 @@ void net_time_print(struct base_buffer *out, enum net_timeline timeline, net_chr
   if (nanoseconds < 0) nanoseconds += (int)NS_PER_SECOND;
   int64_t days = floor_divide(seconds, SECONDS_PER_DAY);
   int second_of_day = (int)(seconds - days * SECONDS_PER_DAY);
-  struct civil_date date = date_from_days(days);
+  struct net_date date = net_date_from_days(days);
   base_buffer_printf(out, "%04d-%02d-%02dT%02d:%02d:%02d", (int)date.year, date.month, date.day,
                      second_of_day / 3600, second_of_day / 60 % 60, second_of_day % 60);
   print_fraction(out, nanoseconds);
@@ -214,7 +186,7 @@ static enum net_time_error parse_integer(struct cursor at, net_chronon *ret) {
 }
 
 /* YYYY-MM-DD, or with a sign and four or more digits of year. */
-static enum net_time_error read_date(struct cursor *at, struct civil_date *ret) {
+static enum net_time_error read_date(struct cursor *at, struct net_date *ret) {
   enum net_time_error error = NET_TIME_OK;
   bool negative = peek(at) == '-', with_sign = negative || peek(at) == '+';
   if (with_sign) at->next++;
@@ -321,7 +293,7 @@ static enum net_time_error make_local(const struct net_time_context *context, in
 
 static enum net_time_error parse_iso(struct cursor at, const struct net_time_context *context,
                                      struct net_instant *ret) {
-  struct civil_date date = {0};
+  struct net_date date = {0};
   struct clock_reading clock = {0, 0};
   bool with_offset = false;
   int32_t offset = 0;
@@ -339,7 +311,7 @@ static enum net_time_error parse_iso(struct cursor at, const struct net_time_con
   }
   if (date_error) return date_error;
   if (clock_error || zone_error) return clock_error ? clock_error : zone_error;
-  int64_t seconds = days_from_date(date) * SECONDS_PER_DAY + clock.seconds;
+  int64_t seconds = net_days_from_date(date) * SECONDS_PER_DAY + clock.seconds;
   return with_offset ? make_exact(seconds - offset, clock.nanoseconds, ret)
                      : make_local(context, seconds, clock.nanoseconds, ret);
 }

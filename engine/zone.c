@@ -8,6 +8,8 @@
 #include "engine/zone.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -15,6 +17,8 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/buffer.h"
+#include "engine/base/heap.h"
+#include "engine/calendar.h"
 
 #define DAY         INT64_C(86400)
 #define OFFSET_MOST (26 * 3600) /* RFC 8536: no zone is further from UTC */
@@ -30,6 +34,7 @@ struct yearly {
 
 struct net_zone {
   unsigned holders;
+  char *name; /* NULL: not known */
   void *bytes;
   size_t length;
   int64_t *changes; /* UTC, ascending */
@@ -48,10 +53,7 @@ struct net_zone {
 
 /* Days from 1970 to the first of MONTH (1 to 12) of YEAR. */
 static int64_t days_to(int64_t year, int month) {
-  year -= month <= 2;
-  int64_t era = (year >= 0 ? year : year - 399) / 400, of_era = year - era * 400;
-  int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5;
-  return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+  return net_days_from_date((struct net_date){year, month, 1});
 }
 
 static int64_t floor_days(int64_t seconds) {
@@ -261,18 +263,87 @@ static struct net_zone *read_path(const char *path) {
   return zone;
 }
 
-struct net_zone *net_zone_local(void) {
-  const char *name = getenv("TZ"), *directory = getenv("TZDIR");
-  if (!name) return read_path("/etc/localtime");
-  if (*name == ':') name++;
-  if (!*name) return NULL;
+/* Of the zone database, or a file where NAME is a path. */
+static struct net_zone *read_named(const char *name) {
+  const char *directory = getenv("TZDIR");
   struct base_buffer path = BASE_BUFFER_EMPTY;
   if (*name != '/')
     base_buffer_printf(&path, "%s/", directory && *directory ? directory : "/usr/share/zoneinfo");
   base_buffer_puts(&path, name);
   struct net_zone *zone = read_path(base_buffer_text(&path));
   base_buffer_done(&path);
-  return zone ? zone : net_zone_read(name, strlen(name));
+  if (!zone) zone = net_zone_read(name, strlen(name));
+  if (zone && *name != '/') zone->name = base_xstrdup(name);
+  return zone;
+}
+
+/* The link says which zone it is. */
+static struct net_zone *read_localtime(void) {
+  static const char mark[] = "/zoneinfo/";
+  char target[PATH_MAX];
+  struct net_zone *zone = read_path("/etc/localtime");
+  ssize_t length = readlink("/etc/localtime", target, sizeof target - 1);
+  if (!zone || length < 0) return zone;
+  target[length] = '\0';
+  const char *name = strstr(target, mark);
+  if (name) zone->name = base_xstrdup(name + strlen(mark));
+  return zone;
+}
+
+struct net_zone *net_zone_local(void) {
+  const char *name = getenv("TZ");
+  if (!name) return read_localtime();
+  if (*name == ':') name++;
+  return *name ? read_named(name) : NULL;
+}
+
+const char *net_zone_name(const struct net_zone *zone) {
+  return zone ? zone->name : "UTC";
+}
+
+/* --- those with names, which stay */
+
+static struct {
+  struct net_zone **items;
+  char **names;
+  size_t count, capacity, name_capacity;
+} known;
+
+static const char *keep(const char *name, struct net_zone *zone) {
+  base_grow(&known.items, &known.capacity, known.count + 1, sizeof *known.items);
+  base_grow(&known.names, &known.name_capacity, known.count + 1, sizeof *known.names);
+  known.items[known.count] = zone;
+  return known.names[known.count++] = base_xstrdup(name);
+}
+
+/* No path: the database is a folder. */
+static bool is_name(const char *name) {
+  return *name && *name != '/' && *name != '.' && !strstr(name, "..");
+}
+
+bool net_zone_named(const char *name, struct net_zone **ret) {
+  *ret = NULL;
+  if (strcasecmp(name, "UTC") == 0) return true;
+  for (size_t i = 0; i < known.count; i++)
+    if (strcmp(known.names[i], name) == 0) {
+      *ret = known.items[i];
+      return true;
+    }
+  if (!is_name(name)) return false;
+  *ret = read_named(name);
+  if (*ret) keep(name, *ret);
+  return *ret != NULL;
+}
+
+const char *net_zone_enter(struct net_zone *zone) {
+  if (zone == NULL) return "UTC";
+  for (size_t i = 0; i < known.count; i++)
+    if (known.items[i]->length == zone->length &&
+        memcmp(known.items[i]->bytes, zone->bytes, zone->length) == 0)
+      return known.names[i];
+  char name[32];
+  snprintf(name, sizeof name, "(zone %zu)", known.count + 1);
+  return keep(zone->name ? zone->name : name, net_zone_hold(zone));
 }
 
 const void *net_zone_bytes(const struct net_zone *zone, size_t *ret_length) {
@@ -290,6 +361,7 @@ void net_zone_release(struct net_zone *zone) {
   free(zone->changes);
   free(zone->offsets);
   free(zone->bytes);
+  free(zone->name);
   free(zone);
 }
 

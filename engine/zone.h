@@ -17,6 +17,12 @@ struct net_zone;
 struct net_zone *net_zone_read(const void *bytes, size_t length);
 /* That of the process: TZ, else /etc/localtime. NULL: UTC. The caller holds it. */
 struct net_zone *net_zone_local(void);
+/* What it is called, as net_zone_named takes it: "Europe/Berlin", or its rule; NULL is called UTC. NULL: nobody knows. */
+const char *net_zone_name(const struct net_zone *zone);
+/* The zone NAME, of the zone database or a rule, for as long as the process lasts; *RET NULL: UTC. False: there is none. */
+bool net_zone_named(const char *name, struct net_zone **ret);
+/* A name under which net_zone_named has a zone with the rules of ZONE, from now on. */
+const char *net_zone_enter(struct net_zone *zone);
 /* What it was read from: as long as ZONE is held. NULL is accepted: "". */
 const void *net_zone_bytes(const struct net_zone *zone, size_t *ret_length);
 /* One more who holds it; one less. NULL is accepted. */

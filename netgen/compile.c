@@ -210,6 +210,15 @@ static void emit_regex(struct compiler *compiler, const struct ng_expr *expr) {
                                    .regex = net_regex_new(compiler->arena, strings, expr->string)});
 }
 
+static void emit_calendar(struct compiler *compiler, const struct ng_expr *expr) {
+  struct net_calendar *calendar = BASE_NEW(compiler->arena, struct net_calendar);
+  calendar->part = (enum net_calendar_part)expr->integer;
+  calendar->length = expr->instant.lo;
+  const char *zone = base_strings_text(compiler->program->strings, expr->string, NULL);
+  BASE_CHECK(net_zone_named(zone, &calendar->zone), "calendar-zone");
+  emit(compiler, (struct net_step){.op = NET_OP_CALENDAR, .calendar = calendar});
+}
+
 static void compile(struct compiler *compiler, const struct ng_expr *expr) {
   if (is_turned(expr)) {
     compile(compiler, expr->args[1]);
@@ -288,6 +297,9 @@ static void compile(struct compiler *compiler, const struct ng_expr *expr) {
       break;
     case NG_MATCHES:
       emit(compiler, (struct net_step){.op = NET_OP_MATCHES, .s = expr->string});
+      break;
+    case NG_CALENDAR:
+      emit_calendar(compiler, expr);
       break;
     case NG_FINDS:
     case NG_CAPTURE:

@@ -249,6 +249,27 @@ static void print_prefix(struct base_buffer *out, const struct ng_plan *plan,
 }
 
 /* Conversions between kinds of numbers go without saying, those of strings and bytes do not. */
+/* hour(V.start, "Europe/Berlin"), truncate(V.start, 300000000000, "UTC") */
+static void print_calendar(struct base_buffer *out, const struct ng_plan *plan,
+                           const struct ng_expr *expr) {
+  static const char *const parts[] = {
+      [NET_PART_SECOND] = "second", [NET_PART_MINUTE] = "minute",   [NET_PART_HOUR] = "hour",
+      [NET_PART_DAY] = "day",       [NET_PART_WEEKDAY] = "weekday", [NET_PART_WEEK] = "week",
+      [NET_PART_MONTH] = "month",   [NET_PART_YEAR] = "year",       [NET_SINCE_LENGTH] = "",
+      [NET_SINCE_DAY] = "day",      [NET_SINCE_WEEK] = "week",      [NET_SINCE_MONTH] = "month",
+      [NET_SINCE_YEAR] = "year"};
+  bool since = expr->integer >= NET_SINCE_LENGTH;
+  base_buffer_printf(out, "%s(", since ? "truncate" : parts[expr->integer]);
+  print_operand(out, plan, expr->args[0], 0);
+  if (expr->integer == NET_SINCE_LENGTH)
+    base_buffer_printf(out, ", %" PRId64, expr->instant.lo);
+  else if (since)
+    base_buffer_printf(out, ", %s", parts[expr->integer]);
+  base_buffer_puts(out, ", ");
+  print_string(out, plan, expr->string);
+  base_buffer_putc(out, ')');
+}
+
 static void print_conversion(struct base_buffer *out, const struct ng_plan *plan,
                              const struct ng_expr *expr) {
   const struct ng_expr *from = expr->args[0];
@@ -287,6 +308,9 @@ void ng_expr_print(struct base_buffer *out, const struct ng_plan *plan,
       break;
     case NG_CONVERT:
       print_conversion(out, plan, expr);
+      break;
+    case NG_CALENDAR:
+      print_calendar(out, plan, expr);
       break;
     case NG_CAPTURE:
       base_buffer_puts(out, "capture(");

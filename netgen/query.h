@@ -126,10 +126,11 @@ enum ng_op {
   NG_SIN,
   NG_COS,
   NG_ATAN,
-  NG_CONVERT, /* args[0] to .type */
-  NG_HEX,     /* bytes: their digits, a string */
-  NG_UNHEX,   /* a string of such digits: the bytes */
-  NG_ASCII,   /* a string of any scalar, as CSV writes it */
+  NG_CONVERT,  /* args[0] to .type */
+  NG_CALENDAR, /* of an instant args[0]: part .integer (engine/calendar.h), of .instant.lo chronons, in the zone .string */
+  NG_HEX,      /* bytes: their digits, a string */
+  NG_UNHEX,    /* a string of such digits: the bytes */
+  NG_ASCII,    /* a string of any scalar, as CSV writes it */
   NG_CONCAT, /* two strings, or two of bytes; the same of the next three, of substring and position */
   NG_LEFT,   /* string, integer: so many code points */
   NG_RIGHT,

@@ -6,8 +6,11 @@
  * chronons that matter.                                                                             */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "engine/calendar.h"
 #include "tests/oracle/oracle_internal.h"
 
 bool oracle_fail(struct oracle *oracle, const char *error) {
@@ -288,6 +291,74 @@ static struct oracle_value of_time(struct oracle *oracle, const struct ng_expr *
   return value;
 }
 
+/* By the C library. No clock is put forward or back between the times of a scenario and what began before them. */
+static struct oracle_value of_calendar(struct oracle *oracle, const struct ng_expr *expr) {
+  struct oracle_value value = oracle_scalar(oracle, expr->args[0]);
+  if (oracle->error) return value;
+  bool since = expr->integer >= NET_SINCE_LENGTH;
+  if (value.i == NET_BEGINNING || value.i == NET_FOREVER) {
+    if (!since) oracle_fail(oracle, "out of range");
+    return value;
+  }
+  int64_t ns = ((value.i % 1000000000) + 1000000000) % 1000000000;
+  time_t utc = (time_t)((value.i - ns) / 1000000000);
+  struct tm tm;
+  setenv("TZ", base_strings_text(oracle->world->strings, expr->string, NULL), 1);
+  tzset();
+  localtime_r(&utc, &tm);
+  int64_t local = timegm(&(struct tm){tm.tm_sec, tm.tm_min, tm.tm_hour, tm.tm_mday, tm.tm_mon,
+                                      tm.tm_year, 0, 0, 0, 0, NULL});
+  char week[8];
+  strftime(week, sizeof week, "%V", &tm);
+  struct tm first = {.tm_mday = tm.tm_mday, .tm_mon = tm.tm_mon, .tm_year = tm.tm_year};
+  switch ((enum net_calendar_part)expr->integer) {
+    case NET_PART_SECOND:
+      value.i = tm.tm_sec;
+      return value;
+    case NET_PART_MINUTE:
+      value.i = tm.tm_min;
+      return value;
+    case NET_PART_HOUR:
+      value.i = tm.tm_hour;
+      return value;
+    case NET_PART_DAY:
+      value.i = tm.tm_mday;
+      return value;
+    case NET_PART_WEEKDAY:
+      value.i = tm.tm_wday == 0 ? 7 : tm.tm_wday;
+      return value;
+    case NET_PART_WEEK:
+      value.i = atoi(week);
+      return value;
+    case NET_PART_MONTH:
+      value.i = tm.tm_mon + 1;
+      return value;
+    case NET_PART_YEAR:
+      value.i = tm.tm_year + 1900;
+      return value;
+    case NET_SINCE_LENGTH: {
+      int64_t length = expr->instant.lo, behind = (local * 1000000000 + ns) % length;
+      value.i -= behind < 0 ? behind + length : behind;
+      return value;
+    }
+    case NET_SINCE_DAY:
+      break;
+    case NET_SINCE_WEEK:
+      first.tm_mday -= (tm.tm_wday + 6) % 7;
+      break;
+    case NET_SINCE_MONTH:
+      first.tm_mday = 1;
+      break;
+    case NET_SINCE_YEAR:
+      first.tm_mday = 1;
+      first.tm_mon = 0;
+      break;
+  }
+  first.tm_isdst = -1;
+  value.i = (int64_t)mktime(&first) * 1000000000;
+  return value;
+}
+
 /* --- conditions */
 
 static int compare_strings(const struct oracle *oracle, base_string_id a, base_string_id b) {
@@ -473,6 +544,8 @@ struct oracle_value oracle_scalar(struct oracle *oracle, const struct ng_expr *e
     case NG_SPAN:
     case NG_CHRONON:
       return of_time(oracle, expr);
+    case NG_CALENDAR:
+      return of_calendar(oracle, expr);
     case NG_TRUTH:
     case NG_AND:
     case NG_OR:

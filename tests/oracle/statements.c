@@ -80,9 +80,26 @@ static const char *plain_aggregate(struct choice *choice, char *ret_kind) {
   return value;
 }
 
+/* What the calendar says of an instant; the zones have no change of clocks near the scenario's times. */
+static const char *from_calendar(struct choice *choice) {
+  struct scenario *scenario = choice->scenario;
+  const char *zone = PICK(scenario, "UTC", "Asia/Kolkata", "America/New_York", "Asia/Kathmandu");
+  const char *time = TEXT("(%s).start", event_expression(choice));
+  if (chance(scenario, 50))
+    return TEXT("%s(%s, \"%s\")",
+                PICK(scenario, "second", "second", "minute", "hour", "day", "weekday", "week",
+                     "month", "year"),
+                time, zone);
+  if (chance(scenario, 50)) return TEXT("(%s - truncate(%s, 3 s, \"%s\"))", time, time, zone);
+  return TEXT("i8(truncate(%s, %s, \"%s\"))", time,
+              PICK(scenario, "2 s", "1500 ms", "minute", "hour", "day", "week", "month", "year"),
+              zone);
+}
+
 static const char *from_time(struct choice *choice) {
   struct scenario *scenario = choice->scenario;
   bool event;
+  if (scenario->real && chance(scenario, 30)) return from_calendar(choice);
   if (chance(scenario, 50))
     return TEXT("%s(%s)", PICK(scenario, "chronon", "chronon_lo", "chronon_hi"),
                 event_expression(choice));

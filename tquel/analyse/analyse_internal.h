@@ -126,6 +126,8 @@ const struct ng_expr *tql_bind_chosen(struct tql_binder *binder, const struct tq
 void tql_each_aggregate(void (*on_name)(void *context, const char *name), void *context);
 /* Is argument INDEX of the function NAME a temporal expression (span, chronon)? */
 bool tql_function_takes_time(const char *name);
+/* Which argument of the function NAME is the time zone, if it has one; -1: it has none. */
+int tql_function_zone(const char *name);
 
 /* --- temporal.c */
 const struct ng_expr *tql_bind_temporal(struct tql_binder *binder, const struct tql_expr *expr,

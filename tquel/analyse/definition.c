@@ -12,6 +12,7 @@
  * have been analysed without error in the same scope. */
 #include <string.h>
 
+#include "engine/zone.h"
 #include "tquel/analyse/analyse_internal.h"
 
 struct rewriter {
@@ -130,6 +131,16 @@ static struct tql_expr *constant(const struct rewriter *rewriter, const struct t
   return new_time(rewriter, time);
 }
 
+/* The zone that was meant, behind ARGS. */
+static void add_zone(const struct rewriter *rewriter, struct tql_expr_list *args) {
+  const char *name = net_zone_name(rewriter->scope->time.zone);
+  struct tql_expr **items = BASE_NEW_ARRAY(rewriter->arena, args->count + 1, struct tql_expr *);
+  if (name == NULL) return; /* analysis has refused it */
+  for (size_t i = 0; i < args->count; i++) items[i] = args->items[i];
+  items[args->count] = new_string(rewriter, name, strlen(name));
+  *args = (struct tql_expr_list){items, args->count + 1};
+}
+
 static struct tql_expr *rewritten(const struct rewriter *rewriter, const struct tql_expr *expr,
                                   enum reading reading) {
   if (!expr) return NULL;
@@ -153,6 +164,8 @@ static struct tql_expr *rewritten(const struct rewriter *rewriter, const struct 
   if (expr->within) copy->within = rewritten_distance(rewriter, expr->within);
   bool times = expr->kind == TQL_E_CALL && tql_function_takes_time(expr->name.text);
   copy->args = rewritten_list(rewriter, &expr->args, times ? AS_TIME : AS_VALUE);
+  int zone = expr->kind == TQL_E_CALL ? tql_function_zone(expr->name.text) : -1;
+  if (zone > 0 && (size_t)zone == expr->args.count) add_zone(rewriter, &copy->args);
   copy->by = rewritten_list(rewriter, &expr->by, AS_VALUE);
   copy->where = rewritten(rewriter, expr->where, AS_VALUE);
   copy->when = rewritten(rewriter, expr->when, AS_TIME);

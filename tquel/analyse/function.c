@@ -5,6 +5,7 @@
  * aggregate.c; a name that is neither gets TQ-0107 with the nearest of both. */
 #include <string.h>
 
+#include "engine/calendar.h"
 #include "engine/regex.h"
 #include "tquel/analyse/analyse_internal.h"
 
@@ -21,6 +22,8 @@ enum shape {
   OF_VARIABLE,  /* duration */
   OF_SPAN,      /* a temporal expression: an integer */
   OF_EVENT,     /* a temporal expression that is an event: an integer */
+  OF_CALENDAR,  /* an instant, and in which zone, if that is said: an integer */
+  OF_UNIT,      /* an instant, a unit, and in which zone: an instant */
   OF_REGULAR,   /* a text, a regular expression in quotes, and what TAKES has behind them */
 };
 
@@ -45,6 +48,7 @@ static const struct function functions[] = {
     {"chronon_lo", OF_EVENT, NG_CHRONON, NET_INTEGER, 8, 1, NULL},
     {"concat", TWO_STRINGS, NG_CONCAT, NET_STRING, 0, 0, NULL},
     {"cos", TO_FLOAT, NG_COS, NET_FLOAT, 8, 0, NULL},
+    {"day", OF_CALENDAR, NG_CALENDAR, NET_INTEGER, 8, NET_PART_DAY, NULL},
     {"duration", OF_VARIABLE, NG_DURATION, NET_TEMPORAL, 0, 0, NULL},
     {"exp", TO_FLOAT, NG_EXP, NET_FLOAT, 8, 0, NULL},
     {"f4", TO_TYPE, NG_CONVERT, NET_FLOAT, 4, 0, NULL},
@@ -52,6 +56,7 @@ static const struct function functions[] = {
     {"float4", TO_TYPE, NG_CONVERT, NET_FLOAT, 4, 0, NULL},
     {"float8", TO_TYPE, NG_CONVERT, NET_FLOAT, 8, 0, NULL},
     {"hex", OF_TEXTS, NG_HEX, NET_STRING, 0, 0, "b"},
+    {"hour", OF_CALENDAR, NG_CALENDAR, NET_INTEGER, 8, NET_PART_HOUR, NULL},
     {"i1", TO_TYPE, NG_CONVERT, NET_INTEGER, 1, 0, NULL},
     {"i2", TO_TYPE, NG_CONVERT, NET_INTEGER, 2, 0, NULL},
     {"i4", TO_TYPE, NG_CONVERT, NET_INTEGER, 4, 0, NULL},
@@ -65,9 +70,12 @@ static const struct function functions[] = {
     {"log", TO_FLOAT, NG_LOG, NET_FLOAT, 8, 0, NULL},
     {"lower", OF_TEXTS, NG_LOWER, NET_STRING, 0, 0, "s"},
     {"matches", OF_REGULAR, NG_FINDS, NET_BOOL, 0, 0, "ss"},
+    {"minute", OF_CALENDAR, NG_CALENDAR, NET_INTEGER, 8, NET_PART_MINUTE, NULL},
     {"mod", TWO_INTEGERS, NG_MOD, NET_INTEGER, 8, 0, NULL},
+    {"month", OF_CALENDAR, NG_CALENDAR, NET_INTEGER, 8, NET_PART_MONTH, NULL},
     {"position", OF_TEXTS, NG_POSITION, NET_INTEGER, 8, 0, "ee"},
     {"right", PART, NG_RIGHT, NET_STRING, 0, 0, NULL},
+    {"second", OF_CALENDAR, NG_CALENDAR, NET_INTEGER, 8, NET_PART_SECOND, NULL},
     {"sin", TO_FLOAT, NG_SIN, NET_FLOAT, 8, 0, NULL},
     {"span", OF_SPAN, NG_SPAN, NET_INTEGER, 8, 0, NULL},
     {"span_hi", OF_SPAN, NG_SPAN, NET_INTEGER, 8, 2, NULL},
@@ -78,14 +86,19 @@ static const struct function functions[] = {
     {"substring", OF_TEXTS, NG_SUBSTRING, NET_STRING, 0, 0, "eii"},
     {"text", OF_TEXTS, NG_CONVERT, NET_STRING, 0, 0, "e"},
     {"trim", OF_TEXTS, NG_TRIM, NET_STRING, 0, 0, "s"},
+    {"truncate", OF_UNIT, NG_CALENDAR, NET_INTEGER, 8, 0, NULL},
     {"unhex", OF_TEXTS, NG_UNHEX, NET_BYTES, 0, 0, "s"},
     {"upper", OF_TEXTS, NG_UPPER, NET_STRING, 0, 0, "s"},
+    {"week", OF_CALENDAR, NG_CALENDAR, NET_INTEGER, 8, NET_PART_WEEK, NULL},
+    {"weekday", OF_CALENDAR, NG_CALENDAR, NET_INTEGER, 8, NET_PART_WEEKDAY, NULL},
+    {"year", OF_CALENDAR, NG_CALENDAR, NET_INTEGER, 8, NET_PART_YEAR, NULL},
 };
 
 #define FUNCTION_COUNT (sizeof functions / sizeof *functions)
 
 static const struct net_type integer_type = {NET_INTEGER, 8};
 static const struct net_type length_type = {NET_INTEGER, 8, NET_LENGTH};
+static const struct net_type point_type = {NET_INTEGER, 8, NET_POINT};
 
 static const struct function *find_function(const char *name) {
   for (size_t i = 0; i < FUNCTION_COUNT; i++)
@@ -96,6 +109,12 @@ static const struct function *find_function(const char *name) {
 bool tql_function_takes_time(const char *name) {
   const struct function *function = find_function(name);
   return function && (function->shape == OF_SPAN || function->shape == OF_EVENT);
+}
+
+int tql_function_zone(const char *name) {
+  const struct function *function = find_function(name);
+  if (!function) return -1;
+  return function->shape == OF_UNIT ? 2 : function->shape == OF_CALENDAR ? 1 : -1;
 }
 
 /* ---- unknown names ---- */
@@ -186,6 +205,17 @@ static bool check_count(const struct tql_binder *binder, const struct tql_expr *
                         const struct function *function) {
   bool two =
       function->shape == TWO_INTEGERS || function->shape == TWO_STRINGS || function->shape == PART;
+  if (function->shape == OF_CALENDAR || function->shape == OF_UNIT) {
+    size_t least = function->shape == OF_UNIT ? 2 : 1;
+    if (call->args.count >= least && call->args.count <= least + 1) return true;
+    base_report_hint(
+        binder->analysis->diags, MSG_ARGUMENTS, binder->analysis->source, &call->range,
+        least == 2 ? "truncate(V.start, hour), truncate(V.start, 5 minutes, \"Europe/Berlin\")"
+                   : "hour(V.start), or hour(V.start, \"Europe/Berlin\")",
+        "%s takes %s, and perhaps a time zone", function->name,
+        least == 2 ? "an instant, a unit" : "an instant");
+    return false;
+  }
   size_t wanted = function->takes != NULL ? strlen(function->takes) : two ? 2 : 1;
   if (call->args.count == wanted) return true;
   static const char *const words[] = {"", "one argument", "two arguments", "three arguments"};
@@ -470,6 +500,111 @@ static const struct ng_expr *bind_from_time(struct tql_binder *binder, const str
   return bound;
 }
 
+/* ---- the calendar ---- */
+
+static const struct ng_expr *refuse_argument(const struct tql_binder *binder,
+                                             const struct base_range *range, const char *hint,
+                                             const char *what) {
+  base_report_hint(binder->analysis->diags, MSG_ARGUMENTS, binder->analysis->source, range, hint,
+                   "%s", what);
+  return NULL;
+}
+
+/* V, for an event, and all that is an instant. */
+static const struct ng_expr *bind_point(struct tql_binder *binder, const struct tql_expr *arg) {
+  bool variable = arg->kind == TQL_E_NAME && tql_scope_variable(binder->scope, arg->name.text);
+  const struct ng_expr *bound = NULL;
+  if (variable || tql_is_chosen(arg)) {
+    const struct ng_expr *time = tql_bind_event(binder, arg, "this function");
+    if (time) bound = tql_new_unary(binder, NG_CHRONON, point_type, arg->range, time);
+    return bound;
+  }
+  bound = tql_bind_scalar(binder, arg);
+  if (bound && bound->op == NG_STRING) bound = tql_as_point(binder, bound);
+  if (!bound || bound->type.quantity == NET_POINT) return bound;
+  base_report_hint(binder->analysis->diags, MSG_TYPE_MISMATCH, binder->analysis->source,
+                   &bound->range, "write V.start, or a domain of type instant",
+                   "an instant is needed here, not %s", tql_type_words(bound->type));
+  return NULL;
+}
+
+/* The unit that ARG names. */
+static bool bind_unit(struct tql_binder *binder, const struct tql_expr *arg,
+                      struct ng_expr *bound) {
+  static const struct {
+    const char *name;
+    enum net_calendar_part part;
+    int64_t length;
+  } units[] = {
+      {"second", NET_SINCE_LENGTH, INT64_C(1000000000)},
+      {"minute", NET_SINCE_LENGTH, INT64_C(60000000000)},
+      {"hour", NET_SINCE_LENGTH, INT64_C(3600000000000)},
+      {"day", NET_SINCE_DAY, 0},
+      {"week", NET_SINCE_WEEK, 0},
+      {"month", NET_SINCE_MONTH, 0},
+      {"year", NET_SINCE_YEAR, 0},
+  };
+  bool word = arg->kind == TQL_E_NAME || arg->kind == TQL_E_STRING;
+  for (size_t i = 0; word && i < sizeof units / sizeof *units; i++) {
+    if (!tql_same_name(units[i].name, arg->name.text)) continue;
+    bound->integer = units[i].part;
+    bound->instant.lo = units[i].length;
+    return true;
+  }
+  bound->integer = NET_SINCE_LENGTH;
+  if (arg->kind == TQL_E_DURATION && arg->integer > 0) {
+    bound->instant.lo = arg->integer;
+    return true;
+  }
+  refuse_argument(binder, &arg->range,
+                  "second, minute, hour, day, week, month, year, or a length such as 5 minutes",
+                  "this is no unit of the calendar");
+  return false;
+}
+
+/* The zone that ARG says, or that of the session, under its name. */
+static bool bind_zone(struct tql_binder *binder, const struct tql_expr *call,
+                      const struct tql_expr *arg, struct ng_expr *bound) {
+  struct net_zone *zone = binder->scope->time.zone;
+  const char *name = net_zone_name(zone);
+  if (arg != NULL) {
+    name = arg->kind == TQL_E_STRING ? arg->name.text : "";
+    if (!net_zone_named(name, &zone)) {
+      refuse_argument(binder, &arg->range,
+                      "write one as the zone database calls it: \"Europe/Berlin\", \"UTC\"",
+                      "there is no such time zone");
+      return false;
+    }
+  } else if (name == NULL && binder->query->name != NULL) {
+    refuse_argument(
+        binder, &call->range, "say it: hour(V.start, \"Europe/Berlin\")",
+        "the time zone of this session has no name, by which the relation could know it later");
+    return false;
+  } else {
+    name = net_zone_enter(zone);
+  }
+  bound->string = base_strings_intern(binder->scope->strings, name, strlen(name));
+  return true;
+}
+
+static const struct ng_expr *bind_calendar(struct tql_binder *binder, const struct tql_expr *call,
+                                           const struct function *function) {
+  bool of_unit = function->shape == OF_UNIT;
+  const struct ng_expr *point = bind_point(binder, call->args.items[0]);
+  if (!point) return NULL;
+  if (binder->scope->time.timeline != NET_TIMELINE_REAL)
+    return refuse_argument(binder, &call->range,
+                           "mod(chronon(V.start), N) divides it, whatever its unit is",
+                           "the abstract time line has no calendar");
+  struct ng_expr *bound =
+      tql_new_unary(binder, NG_CALENDAR, of_unit ? point_type : integer_type, call->range, point);
+  bound->integer = function->which;
+  size_t zone = of_unit ? 2 : 1;
+  if (of_unit && !bind_unit(binder, call->args.items[1], bound)) return NULL;
+  const struct tql_expr *said = call->args.count > zone ? call->args.items[zone] : NULL;
+  return bind_zone(binder, call, said, bound) ? bound : NULL;
+}
+
 const struct ng_expr *tql_bind_call(struct tql_binder *binder, const struct tql_expr *call) {
   if (tql_is_aggregate(call->name.text)) return tql_bind_aggregate(binder, call);
   const struct function *function = find_function(call->name.text);
@@ -481,6 +616,9 @@ const struct ng_expr *tql_bind_call(struct tql_binder *binder, const struct tql_
     case OF_SPAN:
     case OF_EVENT:
       return bind_from_time(binder, call, function);
+    case OF_CALENDAR:
+    case OF_UNIT:
+      return bind_calendar(binder, call, function);
     case OF_REGULAR:
       return bind_regular(binder, call, function);
     default:
