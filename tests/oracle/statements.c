@@ -99,7 +99,6 @@ static const char *from_calendar(struct choice *choice) {
 static const char *from_time(struct choice *choice) {
   struct scenario *scenario = choice->scenario;
   bool event;
-  if (scenario->real && chance(scenario, 30)) return from_calendar(choice);
   if (chance(scenario, 50))
     return TEXT("%s(%s)", PICK(scenario, "chronon", "chronon_lo", "chronon_hi"),
                 event_expression(choice));
@@ -125,6 +124,8 @@ static void make_targets(struct choice *choice, struct statement *statement, boo
       if (value) add_target(statement, TEXT("t = %s", value), 't');
     }
     if (chance(scenario, 5)) add_target(statement, TEXT("c = %s", from_time(choice)), 'i');
+    if (scenario->real && chance(scenario, 5))
+      add_target(statement, TEXT("d = %s", from_calendar(choice)), 'i');
   }
   if (aggregates && chance(scenario, 25)) {
     const char *texts[3];
