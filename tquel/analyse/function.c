@@ -125,9 +125,16 @@ static const struct {
 } synonyms[] = {
     {"average", "avg"},
     {"char_length", "length"},
+    {"date_bin", "truncate"},
+    {"date_trunc", "truncate"},
+    {"datetrunc", "truncate"},
+    {"day_of_week", "weekday"},
+    {"dayofmonth", "day"},
+    {"dayofweek", "weekday"},
     {"decode", "unhex"},
     {"encode", "hex"},
     {"first_value", "first"},
+    {"hourofday", "hour"},
     {"indexof", "position"},
     {"instr", "position"},
     {"last_value", "last"},
@@ -152,9 +159,12 @@ static const struct {
     {"stddev_pop", "stdev"},
     {"strpos", "position"},
     {"substr", "substring"},
+    {"time_bucket", "truncate"},
     {"tolower", "lower"},
     {"toupper", "upper"},
+    {"trunc", "truncate"},
     {"ucase", "upper"},
+    {"weekofyear", "week"},
 };
 
 /* p95, p999: a percentile, as dashboards call it; 0: it is none. */
@@ -180,6 +190,10 @@ static bool suggest_synonym(struct base_diag *diag, const char *name) {
   }
   for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
     if (!tql_same_name(synonyms[i].theirs, name)) continue;
+    if (strcmp(synonyms[i].ours, "truncate") == 0) {
+      tql_set_hint(diag, "write: truncate(V, hour), truncate(V.start, 5 minutes)");
+      return true;
+    }
     bool fraction = strncmp(synonyms[i].ours, "quantile", 8) == 0;
     tql_set_hint(diag, fraction ? "write: %s(0.95, V.domain)" : "write: %s", synonyms[i].ours);
     return true;

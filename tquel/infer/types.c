@@ -1,4 +1,4 @@
-/* Types of the domains. What is not a number in all records is a text, and so is what would not be the same as a number. */
+/* Types of the domains. What is neither a number nor a time in all records is a text, and so is what would not be the same as a number. */
 #include <string.h>
 
 #include "tquel/infer/infer_impl.h"
@@ -33,6 +33,11 @@ static void find_type(struct infer *infer, struct infer_column *column) {
   if (column->not_utf8)
     infer_note(infer, "%s has bytes that are not UTF-8: such records are refused",
                label(infer, column));
+  /* Without an offset from UTC it depends on who reads it. */
+  if (column->values > 0 && column->dates && column->zone_always && column->endless == 0 && !gaps) {
+    column->type = "instant";
+    return;
+  }
   if (column->values == 0 || column->texts) return;
   if (column->truths && !gaps) {
     column->type = "bool";
