@@ -300,6 +300,7 @@ struct net_closest_params {
   const struct net_product_field *fields;
   const struct net_join_key *keys;
   size_t key_count;
+  bool counts[2]; /* is a pair none if a row of that side lies between? */
   bool distinct;
   int64_t within; /* distinct */
   /* distinct: by field of LEFT and of RIGHT, the slot of the instant from which its temporal value counts */

@@ -68,7 +68,7 @@ static bool speaks_of_aggregate(const struct ng_expr *expr) {
 /* Is EXPR a sequence whose both operands speak of variables? */
 static bool is_closest(struct base_arena *arena, const struct ng_query *query,
                        const struct ng_expr *expr) {
-  return expr->op == NG_T_SEQUENCE && is_any(query, variables_of(arena, query, expr->args[0])) &&
+  return expr->op == NG_T_SEQUENCE && expr->index != NG_SEQUENCE_FULL && is_any(query, variables_of(arena, query, expr->args[0])) &&
          is_any(query, variables_of(arena, query, expr->args[1]));
 }
 
@@ -241,13 +241,13 @@ static void tell(void *context, const struct ng_expr *equality) {
 
 /* The column that says of what process partners of VARIABLE are, wherever they are looked for; NULL: they are of any. */
 static const struct ng_column *process_of(struct operand *operand, const struct operand *other,
-                                          unsigned variable, int process) {
+                                          unsigned variable, int process, bool distinct) {
   const struct ng_closest *closest = operand->closest;
   const struct ng_query *query = closest->lowering->query;
   struct telling telling = {operand, other, variable, process, NULL};
   struct ng_expr *domain = ng_expr_new(closest->plan->arena, NG_DOMAIN, type_instant);
   if (process < 0) return NULL;
-  if (query->sequence == NG_SEQUENCE_DISTINCT) {
+  if (distinct) {
     domain->variable = variable;
     domain->index = (unsigned)process;
     domain->type = query->variables[variable].relation->layout->fields[process].type;
@@ -285,13 +285,16 @@ static enum ng_lost_time time_of(const struct ng_closest *closest, const struct 
 }
 
 static void add_lost(struct operand *operand, const struct operand *other,
-                     const struct ng_expr *expr, unsigned side, struct ng_node_lost *items,
+                     const struct ng_expr *sequence, unsigned side, struct ng_node_lost *items,
                      size_t *count) {
   const struct ng_query *query = operand->closest->lowering->query;
+  const struct ng_expr *expr = sequence->args[side];
+  bool distinct = sequence->index == NG_SEQUENCE_DISTINCT;
+  if (!ng_sequence_counts((enum ng_sequence)sequence->index, side)) return;
   for (unsigned i = 0; query->lost != NULL && i < query->variable_count; i++) {
     const struct ng_lost *lost = query->lost[i];
     if (!operand->variables[i] || lost == NULL) continue;
-    const struct ng_column *process = process_of(operand, other, i, lost->process);
+    const struct ng_column *process = process_of(operand, other, i, lost->process, distinct);
     items[(*count)++] = (struct ng_node_lost){
         side, process,
         &lost->times[time_of(operand->closest, expr, i, side == 0)][process != NULL]};
@@ -307,14 +310,14 @@ static struct ng_node *closest_node(const struct ng_closest *closest,
   size_t lost_count = 0;
   struct ng_node_lost *lost = BASE_NEW_ARRAY(
       closest->plan->arena, closest->lowering->query->variable_count, struct ng_node_lost);
-  add_lost(&left, &right, sequence->args[0], 0, lost, &lost_count);
-  add_lost(&right, &left, sequence->args[1], 1, lost, &lost_count);
+  add_lost(&left, &right, sequence, 0, lost, &lost_count);
+  add_lost(&right, &left, sequence, 1, lost, &lost_count);
   const struct ng_column *before =
       column_of(closest, &left.node, lowered(closest, sequence->args[0]).stop, "before");
   const struct ng_column *after =
       column_of(closest, &right.node, lowered(closest, sequence->args[1]).start, "after");
   struct ng_node *node = full_product(closest, NET_NODE_CLOSEST, left.node, right.node);
-  node->distinct = closest->lowering->query->sequence == NG_SEQUENCE_DISTINCT;
+  node->sequence = (enum ng_sequence)sequence->index;
   node->within = sequence->integer;
   node->before = before;
   node->after = after;

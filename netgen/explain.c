@@ -198,8 +198,12 @@ void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
       base_buffer_printf(out, "%s: %s", node->relation->name, node->own_start->name);
       break;
     case NET_NODE_CLOSEST:
-      base_buffer_printf(out, "%s%s ; %s", node->distinct ? "distinct " : "", node->before->name,
-                         node->after->name);
+      base_buffer_printf(out, "%s%s ; %s%s",
+                         node->sequence == NG_SEQUENCE_DISTINCT ? "distinct "
+                         : node->sequence == NG_SEQUENCE_LAST   ? "last "
+                                                                : "",
+                         node->before->name,
+                         node->sequence == NG_SEQUENCE_FIRST ? "first " : "", node->after->name);
       for (size_t i = 0; i < node->key_count; i++) {
         base_buffer_printf(out, ", %s = %s", node->keys[i].left->name, node->keys[i].right->name);
       }
@@ -358,10 +362,14 @@ void ng_explain_state(struct base_buffer *out, const struct ng_node *node) {
       text = "overlap: periods whose costs are not all known";
       break;
     case NET_NODE_CLOSEST:
-      if (node->distinct && node->within >= 0)
+      if (node->sequence == NG_SEQUENCE_DISTINCT && node->within >= 0)
         base_buffer_printf(out, "within %" PRId64 ", ", node->within);
-      text = node->distinct ? "keys: the last of each distinct tuple"
-                            : "closest: tuples that may still find a nearest partner";
+      text = node->sequence == NG_SEQUENCE_DISTINCT ? "keys: the last of each distinct tuple"
+             : node->sequence == NG_SEQUENCE_FIRST
+                 ? "closest: tuples that have no first one behind them yet"
+             : node->sequence == NG_SEQUENCE_LAST
+                 ? "closest: the last tuples, and those that have not found theirs"
+                 : "closest: tuples that may still find a nearest partner";
       break;
     case NET_NODE_DISTINCT:
       text = "overlap: omega rows that a definite one may be equal to";

@@ -159,7 +159,7 @@ struct ng_node {
   size_t expiry_counts[2];
   /* closest: s of the left, t of the right side */
   const struct ng_column *before, *after;
-  bool distinct;             /* nearest of each distinct tuple */
+  enum ng_sequence sequence; /* which pairs */
   struct ng_node_lost *lost; /* rows of its sides that may have been lost */
   size_t lost_count;
   /* anti-join, difference: what was lost ended before the loss did; it has ended when the next of its keys begins */

@@ -163,7 +163,7 @@ enum ng_op {
   NG_T_START,
   NG_T_STOP,
   NG_T_SHIFT,    /* the event args[0] moved by .integer chronons */
-  NG_T_SEQUENCE, /* .integer: within, chronons, or -1 */
+  NG_T_SEQUENCE, /* .integer: within, chronons, or -1; .index: which pairs, enum ng_sequence */
   NG_T_OVERLAP,
   NG_T_COVERAGE, /* `,` in its two readings */
   NG_T_CHOICE,
@@ -284,7 +284,14 @@ enum ng_sequence {
   NG_SEQUENCE_FULL,     /* all that follow each other */
   NG_SEQUENCE_CLOSEST,  /* a tuple with its nearest partners */
   NG_SEQUENCE_DISTINCT, /* a tuple with the nearest of each distinct one */
+  NG_SEQUENCE_FIRST,    /* a tuple with the first behind it */
+  NG_SEQUENCE_LAST,     /* a tuple with the last before it */
 };
+
+/* Is a pair none if a row of SIDE, 0 the one before, lies between? */
+static inline bool ng_sequence_counts(enum ng_sequence sequence, unsigned side) {
+  return sequence != (side == 0 ? NG_SEQUENCE_FIRST : NG_SEQUENCE_LAST);
+}
 
 struct ng_query {
   const char *name;                 /* the derived relation, or NULL: a one-off */
@@ -319,7 +326,7 @@ struct ng_query {
   bool summary; /* of aggregates alone, each a summary, over variables that take no part outside */
   bool
       so_far; /* a summary in the live network: it tells at the end of each run what has changed (network.h) */
-  enum ng_sequence sequence;
+  enum ng_sequence sequence; /* that of its sequences which choose (not FULL), if there are any; else as it was set */
   /* Of clocks alone: the finite times that the statement names, as if they were those of another input;
    * NET_FOREVER and NET_BEGINNING: none. */
   net_chronon named_first, named_last;

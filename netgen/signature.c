@@ -291,7 +291,9 @@ static void print_product(struct base_buffer *out, const struct ng_node *node) {
   print_keys(out, node);
   for (unsigned port = 0; port < 2; port++) print_expiries(out, node, port ^ node->turned);
   if (node->kind != NET_NODE_CLOSEST) return;
-  if (node->distinct) base_buffer_printf(out, " distinct %" PRId64, node->within);
+  if (node->sequence == NG_SEQUENCE_DISTINCT)
+    base_buffer_printf(out, " distinct %" PRId64, node->within);
+  base_buffer_printf(out, " %d", (int)node->sequence);
   print_column(out, node, node->before);
   print_column(out, node, node->after);
 }

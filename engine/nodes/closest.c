@@ -16,6 +16,9 @@
  * A tuple may come twice, from two portions of a feed; nothing is dropped below (unused-domains), so
  * equal rows are one tuple.
  *
+ * Where rows of one side alone COUNT as lying between, it is the first right row behind each left row (counts: right), or the
+ * last left row before each right row (left).
+ *
  * DISTINCT, the fourth product of thesis 7.2.3 (`set sequence distinct`): only another time of the same
  * tuple lies between, y' with the explicit domains of y or x' with those of x; see closest_distinct.c.
  *
@@ -131,6 +134,12 @@ static size_t count_before(const struct net_closest *node, unsigned side,
   return low;
 }
 
+/* Of a side that does not count nobody lies between. */
+static size_t count_counting(const struct net_closest *node, unsigned side,
+                             const struct net_entries *entries, net_chronon limit) {
+  return node->params.counts[side] ? count_before(node, side, entries, limit) : 0;
+}
+
 /* Does anything else lie between LEFT and RIGHT? (An uncertain instant may be before itself.) */
 static enum net_truth between(const struct net_closest *node, const struct net_closest_group *group,
                               const struct net_entry *left, const struct net_entry *right) {
@@ -138,7 +147,7 @@ static enum net_truth between(const struct net_closest *node, const struct net_c
                      b = net_closest_instant(node, 1, right);
   enum net_truth found = NET_FALSE;
   for (unsigned side = 0; side < 2; side++)
-    for (size_t i = count_before(node, side, &group->sides[side], b.hi);
+    for (size_t i = count_counting(node, side, &group->sides[side], b.hi);
          i-- > 0 && found != NET_TRUE;) {
       const struct net_entry *entry = group->sides[side].items[i];
       if (entry->reach <= a.lo) break;
@@ -202,7 +211,7 @@ static net_chronon latest_before(const struct net_closest *node,
                                  const struct net_closest_group *group, net_chronon t) {
   net_chronon latest = NET_BEGINNING;
   for (unsigned side = 0; side < 2; side++)
-    for (size_t i = count_before(node, side, &group->sides[side], t); i-- > 0;) {
+    for (size_t i = count_counting(node, side, &group->sides[side], t); i-- > 0;) {
       const struct net_entry *entry = group->sides[side].items[i];
       struct net_instant at = net_closest_instant(node, side, entry);
       if (at.lo <= latest) break;

@@ -232,6 +232,7 @@ static struct net_node *build_closest(struct build *build, const struct variant 
                                       .keys = &key,
                                       .key_count = variant->option & NO_KEYS ? 0 : 1,
                                       .before_slot = variant->option & LEFT_STOPS ? 2 : 0,
+                                      .counts = {true, true},
                                       .distinct = variant->option & DISTINCT,
                                       .within = variant->option & NEAR ? NEAR_BY : -1};
   struct net_node *node = net_create_closest(build->network, variant->name, &params);

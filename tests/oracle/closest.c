@@ -216,7 +216,7 @@ static void look_at(struct search *search) {
     agree = agree && has_domains_of(oracle, i, search->own[i]);
     if (!oracle->tuples[i]->definite) truth = NET_UNKNOWN;
   }
-  if (same || (oracle->query->sequence == NG_SEQUENCE_DISTINCT && !agree)) return;
+  if (same || (search->sequence->index == NG_SEQUENCE_DISTINCT && !agree)) return;
   struct oracle_alternatives list = {0};
   oracle_temporal(oracle, search->sequence->args[search->other_is_left ? 0 : 1], &list);
   const struct oracle_alternative *other = &list.items[0];
@@ -358,7 +358,7 @@ static bool is_lost_between(const struct search *search) {
       const struct oracle_loss *loss = &missing.losses->items[i];
       int field = loss->anybody ? -1 : missing.losses->process;
       const struct net_layout *layout = oracle->inputs[v].layout;
-      if (field >= 0 && oracle->query->sequence == NG_SEQUENCE_DISTINCT &&
+      if (field >= 0 && search->sequence->index == NG_SEQUENCE_DISTINCT &&
           search->own[v]->row[layout->fields[field].slot].s != loss->process)
         continue;
       if (field >= 0 && !may_be_of(search, oracle->query->where, v, field, loss->process)) continue;
@@ -389,6 +389,8 @@ enum net_truth oracle_closest(struct oracle *oracle, const struct ng_expr *seque
   memcpy(own, oracle->tuples, count * sizeof *own);
   enum net_truth between = NET_FALSE;
   for (int side = 0; side < 2; side++) {
+    /* For each before it the first one, or the last one before each: the others do not count. */
+    if (sequence->index == (side == 0 ? NG_SEQUENCE_FIRST : NG_SEQUENCE_LAST)) continue;
     struct search search = {oracle, sequence, left, right, side == 0, from, to, own, NET_FALSE};
     try_all(&search, 0);
     between = net_or(between, search.between);

@@ -70,7 +70,7 @@ static struct oracle_alternative combine(struct oracle *oracle, const struct ng_
   switch (expr->op) {
     case NG_T_SEQUENCE:
       condition = net_before(a->stop, b->start);
-      if (oracle->query->sequence != NG_SEQUENCE_FULL && !oracle->absent && condition != NET_FALSE)
+      if (expr->index != NG_SEQUENCE_FULL && !oracle->absent && condition != NET_FALSE)
         condition = net_and(condition, oracle_closest(oracle, expr, a->stop, b->start));
       if (expr->integer >= 0)
         condition = net_and(condition, net_within(a->stop, b->start, expr->integer));

@@ -1,4 +1,4 @@
-/* `set sequence closest` or `distinct`: where `;` has a meaning then (netgen/README.md has the definition).
+/* `set sequence closest` or `distinct`, and the words first, last, closest at a `;`: where that has a meaning then (netgen/README.md has the definition).
  *
  * A `;` between variables must be a condition that always holds, with different variables on its sides,
  * and a variable may stand in one such sequence only: its partners are chosen before all else. Below
@@ -11,6 +11,8 @@ static const char *const sequences[] = {
     [NG_SEQUENCE_FULL] = "full",
     [NG_SEQUENCE_CLOSEST] = "closest",
     [NG_SEQUENCE_DISTINCT] = "distinct",
+    [NG_SEQUENCE_FIRST] = "first",
+    [NG_SEQUENCE_LAST] = "last",
 };
 
 const char *tql_sequence_name(enum ng_sequence sequence) {
@@ -18,7 +20,7 @@ const char *tql_sequence_name(enum ng_sequence sequence) {
 }
 
 bool tql_sequence_find(const char *name, enum ng_sequence *ret) {
-  for (int i = 0; i <= NG_SEQUENCE_DISTINCT; i++) {
+  for (int i = 0; i <= NG_SEQUENCE_DISTINCT; i++) /* the others are words of a statement */ {
     if (strcasecmp(sequences[i], name) != 0) continue;
     *ret = (enum ng_sequence)i;
     return true;
@@ -49,17 +51,23 @@ static bool *variables_of(const struct check *check, const struct ng_expr *expr,
 /* Is EXPR a sequence whose both operands speak of variables? */
 static bool is_closest(const struct check *check, const struct ng_expr *expr) {
   bool left = false, right = false;
-  if (expr->op != NG_T_SEQUENCE) return false;
+  if (expr->op != NG_T_SEQUENCE || expr->index == NG_SEQUENCE_FULL) return false;
   variables_of(check, expr->args[0], &left);
   variables_of(check, expr->args[1], &right);
   return left && right;
+}
+
+static bool chooses_by_word(enum ng_sequence sequence) {
+  return sequence == NG_SEQUENCE_FIRST || sequence == NG_SEQUENCE_LAST;
 }
 
 static void refuse(struct check *check, const struct ng_expr *expr, const char *what) {
   base_report_hint(
       check->binder->analysis->diags, MSG_CLOSEST_PLACE, check->binder->analysis->source,
       &expr->range, "set sequence full, or name the pairs as a derived relation first",
-      "under set sequence %s, %s", tql_sequence_name(check->binder->query->sequence), what);
+      chooses_by_word(check->binder->query->sequence) ? "where a sequence says %s, %s"
+                                                      : "under set sequence %s, %s",
+      tql_sequence_name(check->binder->query->sequence), what);
   check->fits = false;
 }
 
@@ -119,8 +127,19 @@ static void check_condition(struct check *check, const struct ng_expr *expr, boo
   }
 }
 
+/* The first way of choosing that EXPR has in it. */
+static enum ng_sequence chosen_in(const struct ng_expr *expr) {
+  enum ng_sequence found =
+      expr->op == NG_T_SEQUENCE ? (enum ng_sequence)expr->index : NG_SEQUENCE_FULL;
+  for (unsigned i = 0; i < expr->arg_count && found == NG_SEQUENCE_FULL; i++)
+    found = chosen_in(expr->args[i]);
+  return found;
+}
+
 bool tql_check_closest(struct tql_binder *binder) {
-  if (binder->query->sequence == NG_SEQUENCE_FULL || !binder->query->when) return true;
+  enum ng_sequence chosen = binder->query->when ? chosen_in(binder->query->when) : NG_SEQUENCE_FULL;
+  if (chosen == NG_SEQUENCE_FULL) return true;
+  binder->query->sequence = chosen;
   struct check check = {binder, NULL, true};
   check.taken = BASE_NEW_ARRAY(binder->arena, binder->variable_count + 1, bool);
   check_condition(&check, binder->query->when, true);

@@ -177,6 +177,23 @@ static bool kind_of(enum ng_op op, const struct ng_expr *left, const struct ng_e
   return op == NG_T_CHOICE && left->event && right->event;
 }
 
+/* In an unless clause, which asks whether there is any, a sequence is of all. */
+static enum ng_sequence sequence_of(const struct tql_binder *binder, const struct tql_expr *expr) {
+  switch (expr->choice) {
+    case TQL_BY_SETTING:
+      return binder->absent >= 0 ? NG_SEQUENCE_FULL : binder->scope->settings->sequence;
+    case TQL_EACH:
+      return NG_SEQUENCE_FULL;
+    case TQL_FIRST:
+      return NG_SEQUENCE_FIRST;
+    case TQL_LATEST:
+      return NG_SEQUENCE_LAST;
+    case TQL_NEAREST:
+      return NG_SEQUENCE_CLOSEST;
+  }
+  return NG_SEQUENCE_FULL;
+}
+
 static const struct ng_expr *bind_operator(struct tql_binder *binder, const struct tql_expr *expr,
                                            enum tql_place place) {
   const struct ng_expr *left = tql_bind_temporal(binder, expr->left, place);
@@ -191,6 +208,7 @@ static const struct ng_expr *bind_operator(struct tql_binder *binder, const stru
   bound->args[1] = right;
   bound->arg_count = 2;
   bound->integer = op == NG_T_SEQUENCE ? within : 0;
+  if (op == NG_T_SEQUENCE) bound->index = sequence_of(binder, expr);
   if (op == NG_T_CHOICE && !check_choice(binder, expr, place)) return NULL;
   return check_parallel(binder, expr, place, bound) ? bound : NULL;
 }

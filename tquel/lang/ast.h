@@ -73,6 +73,15 @@ struct tql_expr_list {
   size_t count;
 };
 
+/* Which pairs a sequence is of; where nothing is said the setting says it. */
+enum tql_sequence_choice {
+  TQL_BY_SETTING,
+  TQL_EACH,    /* a ; each b */
+  TQL_FIRST,   /* a ; first b */
+  TQL_LATEST,  /* last a ; b */
+  TQL_NEAREST, /* a ; closest b */
+};
+
 struct tql_expr {
   enum tql_expr_kind kind;
   struct base_range range;
@@ -82,6 +91,7 @@ struct tql_expr {
   size_t length; /* of a string constant, which may hold NULs */
   struct tql_expr *left, *right;
   struct tql_expr *within;
+  enum tql_sequence_choice choice;
   struct tql_expr_list args, by;
   struct tql_expr *where, *when;
   enum tql_tail tail;

@@ -187,6 +187,14 @@ struct tql_expr *tql_build_within(struct tql_parser *parser, const struct tql_sp
   return expr;
 }
 
+struct tql_expr *tql_build_chosen(struct tql_parser *parser, const struct tql_span *span,
+                                  struct tql_expr *left, struct tql_expr *within,
+                                  struct tql_expr *right, enum tql_sequence_choice choice) {
+  struct tql_expr *expr = tql_build_within(parser, span, left, within, right);
+  expr->choice = choice;
+  return expr;
+}
+
 struct tql_expr *tql_build_last(struct tql_parser *parser, const struct tql_span *span,
                                 const struct tql_span *duration_span,
                                 const struct tql_lexeme *duration) {

@@ -73,6 +73,10 @@ struct tql_expr *tql_build_matches(struct tql_parser *parser, const struct tql_s
 struct tql_expr *tql_build_within(struct tql_parser *parser, const struct tql_span *span,
                                   struct tql_expr *left, struct tql_expr *within,
                                   struct tql_expr *right);
+/* LEFT ; [within WITHIN] CHOICE RIGHT; of TQL_LATEST the word stands before LEFT. */
+struct tql_expr *tql_build_chosen(struct tql_parser *parser, const struct tql_span *span,
+                                  struct tql_expr *left, struct tql_expr *within,
+                                  struct tql_expr *right, enum tql_sequence_choice choice);
 /* last D: (now - D) extend now. */
 struct tql_expr *tql_build_last(struct tql_parser *parser, const struct tql_span *span,
                                 const struct tql_span *duration_span,

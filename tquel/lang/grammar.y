@@ -59,8 +59,8 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
   TRUE_WORD "true" UNIQUE "unique" VALID "valid" WHEN "when" WHERE "where"
 
 %token <struct tql_lexeme>
-  ANALYZE "analyze" AS "as" ASCENDING "ascending" BEGIN_WORD "begin" BETWEEN "between" CONTAIN "contain" CONTINUED "continued" CREDIBILITY "credibility" DESCENDING "descending" DURING "during" EACH "each"
-  ELSE "else" EMPTY "empty" FILE_WORD "file" LIKE "like" RAGGED "ragged" WITHOUT "without"
+  ANALYZE "analyze" AS "as" ASCENDING "ascending" BEGIN_WORD "begin" BETWEEN "between" CLOSEST "closest" CONTAIN "contain" CONTINUED "continued" CREDIBILITY "credibility" DESCENDING "descending" DURING "during" EACH "each"
+  ELSE "else" EMPTY "empty" FILE_WORD "file" FIRST "first" LIKE "like" RAGGED "ragged" WITHOUT "without"
   END_WORD "end" EQUAL "equal" ERRORS "errors" EVENT "event" EVER "ever" EXTEND "extend"
   FOLLOWING "following" IN "in" INSTANT "instant" INTEGRITY "integrity" LAST "last" LIMIT "limit" MATCHES "matches" OFFSET "offset" ORDERED "ordered"
   OVERLAP "overlap" PERIOD "period" PERMIT "permit" PERSISTENT "persistent" PLAIN "plain"
@@ -92,12 +92,13 @@ static void tql_yyerror(const struct tql_span *span, struct tql_parser *parser, 
 %type <struct tql_statement *> destroy help explain checkpoint set index modify save define permit
 %type <struct tql_expr *> during_option full expr tight access closed call distance literal setting_value relation
 %type <struct tql_expr *> clock_time integer age
-%type <struct tql_expr *> argument
+%type <struct tql_expr *> argument chosen
+%type <enum tql_sequence_choice> choice
 %type <struct tql_list *> arguments by_list by_option targets target_list domain_list names attributes
 %type <struct tql_list *> operations setting_words modify_on rule_numbers integers
 %type <struct tql_target> target
 %type <struct tql_domain_def> domain_def
-%type <struct tql_name> name word relation_name_option into_option plain_word operation day terminal
+%type <struct tql_name> chosen_name name word relation_name_option into_option plain_word operation day terminal
 %type <struct tql_lexeme> setting_word
 %type <struct tql_clauses *> clauses
 %type <struct tql_call_tail *> call_tail
@@ -574,6 +575,14 @@ full:
 | full ';' full          { $$ = tql_build_expr(parser, TQL_E_SEQUENCE, &@$, $1, $3); }
 | full ';' WITHIN distance full  %prec ';'
     { $$ = tql_build_within(parser, &@$, $1, $distance, $5); }
+| full ';' choice chosen  %prec ';'
+    { $$ = tql_build_chosen(parser, &@$, $1, NULL, $chosen, $choice); }
+| full ';' WITHIN distance choice chosen  %prec ';'
+    { $$ = tql_build_chosen(parser, &@$, $1, $distance, $chosen, $choice); }
+| LAST chosen ';' full  %prec ';'
+    { $$ = tql_build_chosen(parser, &@$, $chosen, NULL, $4, TQL_LATEST); }
+| LAST chosen ';' WITHIN distance full  %prec ';'
+    { $$ = tql_build_chosen(parser, &@$, $chosen, $distance, $6, TQL_LATEST); }
 | full ',' full          { $$ = tql_build_expr(parser, TQL_E_PARALLEL, &@$, $1, $3); }
 ;
 
@@ -607,7 +616,32 @@ expr:
 | expr ';' expr          { $$ = tql_build_expr(parser, TQL_E_SEQUENCE, &@$, $1, $3); }
 | expr ';' WITHIN distance expr  %prec ';'
     { $$ = tql_build_within(parser, &@$, $1, $distance, $5); }
+| expr ';' choice chosen  %prec ';'
+    { $$ = tql_build_chosen(parser, &@$, $1, NULL, $chosen, $choice); }
+| expr ';' WITHIN distance choice chosen  %prec ';'
+    { $$ = tql_build_chosen(parser, &@$, $1, $distance, $chosen, $choice); }
+| LAST chosen ';' expr  %prec ';'
+    { $$ = tql_build_chosen(parser, &@$, $chosen, NULL, $4, TQL_LATEST); }
+| LAST chosen ';' WITHIN distance expr  %prec ';'
+    { $$ = tql_build_chosen(parser, &@$, $chosen, $distance, $6, TQL_LATEST); }
 ;
+
+/* Which of those that come behind. */
+choice:
+  EACH     { $$ = TQL_EACH; }
+| FIRST    { $$ = TQL_FIRST; }
+| CLOSEST  { $$ = TQL_NEAREST; }
+;
+
+/* The one that is chosen: a variable, or its start or stop. */
+chosen:
+  chosen_name                 { $$ = tql_build_name(parser, &@$, &$1); }
+| chosen_name '.' DOT_START   { $$ = tql_build_access(parser, TQL_E_START, &@$, &$1, &@1); }
+| chosen_name '.' DOT_STOP    { $$ = tql_build_access(parser, TQL_E_STOP, &@$, &$1, &@1); }
+;
+
+/* No contextual word: behind `last` and `first` such a one goes on with these as names. */
+chosen_name: NAME  { $$ = tql_name(parser, &@1, &$1); } ;
 
 tight:
   name  { $$ = tql_build_name(parser, &@$, &$name); }
@@ -708,6 +742,7 @@ plain_word:
 | ASCENDING    { $$ = tql_name(parser, &@1, &$1); }
 | BEGIN_WORD   { $$ = tql_name(parser, &@1, &$1); }
 | BETWEEN      { $$ = tql_name(parser, &@1, &$1); }
+| CLOSEST      { $$ = tql_name(parser, &@1, &$1); }
 | CONTAIN      { $$ = tql_name(parser, &@1, &$1); }
 | CREDIBILITY  { $$ = tql_name(parser, &@1, &$1); }
 | DESCENDING   { $$ = tql_name(parser, &@1, &$1); }
@@ -722,6 +757,7 @@ plain_word:
 | EVER         { $$ = tql_name(parser, &@1, &$1); }
 | EXTEND       { $$ = tql_name(parser, &@1, &$1); }
 | FILE_WORD    { $$ = tql_name(parser, &@1, &$1); }
+| FIRST        { $$ = tql_name(parser, &@1, &$1); }
 | FOLLOWING    { $$ = tql_name(parser, &@1, &$1); }
 | IN           { $$ = tql_name(parser, &@1, &$1); }
 | INSTANT      { $$ = tql_name(parser, &@1, &$1); }

@@ -277,10 +277,21 @@ static bool begins_with_word(const struct tql_expr *expr) {
 }
 
 /* within 5 s: after a bare number a word could be read as its unit. */
+/* first b: what is chosen is a variable or its start or stop, which needs no parentheses. False: nothing is. */
+static bool print_choice(struct base_buffer *out, const struct tql_expr *expr, bool comma) {
+  static const char *const words[] = {
+      [TQL_EACH] = "each ", [TQL_FIRST] = "first ", [TQL_NEAREST] = "closest "};
+  if (expr->choice == TQL_BY_SETTING || expr->choice == TQL_LATEST) return false;
+  base_buffer_puts(out, words[expr->choice]);
+  print_bound(out, expr->right, BINDS_SEQUENCE + 1, comma);
+  return true;
+}
+
 static void print_within(struct base_buffer *out, const struct tql_expr *expr, bool comma) {
   base_buffer_puts(out, "within ");
   tql_print_operand(out, expr->within, false);
   base_buffer_putc(out, ' ');
+  if (print_choice(out, expr, comma)) return;
   if (expr->within->kind == TQL_E_INTEGER && begins_with_word(expr->right))
     print_in_parentheses(out, expr->right);
   else
@@ -289,12 +300,13 @@ static void print_within(struct base_buffer *out, const struct tql_expr *expr, b
 
 static void print_binary(struct base_buffer *out, const struct tql_expr *expr, bool comma) {
   int binding = (int)binding_of(expr);
+  if (expr->choice == TQL_LATEST) base_buffer_puts(out, "last ");
   /* Comparisons do not chain; everything else goes from left to right. */
   print_bound(out, expr->left, binding == BINDS_COMPARE ? binding + 1 : binding, comma);
   base_buffer_puts(out, sign_of(expr->kind));
   if (expr->kind == TQL_E_SEQUENCE && expr->within != NULL)
     print_within(out, expr, comma);
-  else
+  else if (!print_choice(out, expr, comma))
     print_bound(out, expr->right, binding + 1, comma);
 }
 
