@@ -120,8 +120,7 @@ struct net_node *ng_watch_trigger(struct net_network *network, struct base_arena
     const struct net_field *field = &fields[node->trigger_domains[k]];
     objects[count++] = (struct net_watch_object){.domain = field->name, .type = field->type};
   }
-  const struct net_watch watch = {.relation = node->relation->name,
-                                  .objects = objects,
-                                  .object_count = (uint32_t)count};
+  const struct net_watch watch = {
+      .relation = node->relation->name, .objects = objects, .object_count = (uint32_t)count};
   return net_create_trigger(network, name, in, control, &watch, slots, node->triggers.count);
 }

@@ -52,7 +52,7 @@ ssize_t sn_tls_send(struct sn_tls *tls, const void *from, size_t length, short *
 bool sn_tls_pending(const struct sn_tls *tls);
 /* Whether it failed for a certificate: the server's is not vouched for, or the client's is not accepted. */
 bool sn_tls_refused(const struct sn_tls *tls); /* NULL is accepted */
-void sn_tls_close(struct sn_tls *tls); /* says that nothing follows */
+void sn_tls_close(struct sn_tls *tls);         /* says that nothing follows */
 /* The common name of the other side's certificate; NULL: none, or not known yet. */
 const char *sn_tls_peer(struct sn_tls *tls);
 

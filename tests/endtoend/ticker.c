@@ -61,7 +61,8 @@ static void nap(long ns) {
   if (ns >= 20000) {
     nanosleep(&time, NULL);
   } else if (ns > 0) {
-    for (int64_t end = now_ns() + ns; now_ns() < end;) {}
+    for (int64_t end = now_ns() + ns; now_ns() < end;) {
+    }
   }
 }
 

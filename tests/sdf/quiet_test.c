@@ -19,7 +19,8 @@ static void pass_all(void) {
       OpenRound();
     }
     QueueSensor("sda", i);
-    if (FileReadEnabled(file) || FileReadEnabled(NULL) || StartupEnabled() || IdleEnabled()) _exit(2);
+    if (FileReadEnabled(file) || FileReadEnabled(NULL) || StartupEnabled() || IdleEnabled())
+      _exit(2);
     IdleSensor();
   }
   FileRelease(file);

@@ -17,7 +17,7 @@ struct ledger {
   uint32_t bad;   /* number of what the program found wrong; 0: nothing */
   uint32_t pid;
   uint64_t took_ns;
-  uint64_t seen; /* records, by the readers that a test kills */
+  uint64_t seen;                          /* records, by the readers that a test kills */
   struct ledger_line lines[LEDGER_LINES]; /* one a thread, or a process */
 };
 

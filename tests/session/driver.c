@@ -503,7 +503,8 @@ static void command(char *rest_of_run) {
   } else if (is("sensors")) {
     describe_sensors();
   } else if (is("overload")) {
-    tql_session_each_overload(session, false, pass_over_overload, NULL); /* as the server: changes, then who comes new */
+    tql_session_each_overload(session, false, pass_over_overload,
+                              NULL); /* as the server: changes, then who comes new */
     tql_session_each_overload(session, true, print_overload, NULL);
   } else if (is("mark")) {
     printf("=\n");

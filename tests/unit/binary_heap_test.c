@@ -21,8 +21,7 @@ static bool is_above(const struct item *a, const struct item *b, const void *con
 BASE_BINARY_HEAP(items, struct item, is_above);
 
 static void expect_heap(const struct item *heap, size_t count, int direction) {
-  for (size_t i = 1; i < count; i++)
-    ck_assert(!is_above(&heap[i], &heap[(i - 1) / 2], &direction));
+  for (size_t i = 1; i < count; i++) ck_assert(!is_above(&heap[i], &heap[(i - 1) / 2], &direction));
 }
 
 /* Takes all; NAMES says how often each is to come. */

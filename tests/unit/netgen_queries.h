@@ -11,7 +11,7 @@ extern struct base_strings *nq_strings;
 
 /* A bit for each rule. */
 #define NQ_RULE(NAME) (UINT64_C(1) << NG_RULE_##NAME)
-#define NQ_ALL_RULES ((UINT64_C(1) << NG_RULES) - 1)
+#define NQ_ALL_RULES  ((UINT64_C(1) << NG_RULES) - 1)
 
 /* Choices of rules, as bits, to be tried: none, all, each one off, each one alone, and others. */
 enum { NQ_RULE_CHOICES = 2 + 2 * NG_RULES + 64 };

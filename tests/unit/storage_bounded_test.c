@@ -227,7 +227,7 @@ START_TEST(the_last_minute) {
   for (int64_t i = 0; i < 10800; i++) {
     net_chronon start = i * SECOND, stop = i == 77 ? NET_FOREVER : start + 3 * SECOND;
     union net_slot row[] = {{.i = start},      {.i = start},   {.i = stop}, {.i = stop},
-                            {.s = text("it")}, {.i = i % 100}, {.i = 0},   {.s = text("")}};
+                            {.s = text("it")}, {.i = i % 100}, {.i = 0},    {.s = text("")}};
     net_rows_add_copy(&rows, row, NET_DEFINITE);
   }
   ok(st_begin(database));

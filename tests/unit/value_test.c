@@ -33,8 +33,8 @@ END_TEST
 
 START_TEST(no_types) {
   static const char *const texts[] = {
-      "",    "i",   "i3",    "i44",     "i4 ", " i4",
-      "f2",  "c",   "c0",    "c01",     "c-1", "c4294967296",
+      "",    "i",   "i3",    "i44",      "i4 ", " i4",
+      "f2",  "c",   "c0",    "c01",      "c-1", "c4294967296",
       "c1x", "tex", "textt", "instants", "int", "c99999999999999999999"};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     struct net_type type = {NET_BOOL, 77};

@@ -76,7 +76,8 @@ struct tql_analysis {
   const struct tql_scope *scope;
   const struct base_source *source;
   struct base_diag_sink *diags;
-  bool kept; /* a text that the catalogue keeps: what there was to be warned of was said when it came */
+  bool
+      kept; /* a text that the catalogue keeps: what there was to be warned of was said when it came */
 };
 
 /* The variable of that name (case-insensitive) or NULL. */

@@ -16,9 +16,10 @@ static bool bind_domain(const struct tql_analysis *analysis, const struct tql_st
     }
   fields[index].name = domain->name.text;
   if (!net_type_parse(domain->type.text, &fields[index].type)) {
-    base_report_hint(analysis->diags, MSG_UNKNOWN_TYPE, analysis->source, &domain->type.range,
-                     "the types are i1 i2 i4 i8 f4 f8 cN (as c20) text bytes bool name instant duration",
-                     "there is no type %s", domain->type.text);
+    base_report_hint(
+        analysis->diags, MSG_UNKNOWN_TYPE, analysis->source, &domain->type.range,
+        "the types are i1 i2 i4 i8 f4 f8 cN (as c20) text bytes bool name instant duration",
+        "there is no type %s", domain->type.text);
     return false;
   }
   if (fields[index].type.base == NET_TEMPORAL) {

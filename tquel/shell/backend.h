@@ -14,13 +14,7 @@ struct tql_session;
 /* Kinds of names, for completion. */
 enum shell_names { SHELL_RELATIONS, SHELL_VARIABLES, SHELL_DOMAINS };
 /* What can be looked at: \d, \dn, \ds, \dr; and \count, which is answered alike. */
-enum shell_view {
-  SHELL_DESCRIPTION,
-  SHELL_NODES,
-  SHELL_SENSORS,
-  SHELL_RECEPTACLES,
-  SHELL_COUNT
-};
+enum shell_view { SHELL_DESCRIPTION, SHELL_NODES, SHELL_SENSORS, SHELL_RECEPTACLES, SHELL_COUNT };
 
 struct shell_backend {
   const struct shell_backend_class *class;

@@ -182,8 +182,8 @@ static void free_doubt(struct session_doubt *doubt) {
 /* May an aggregate count what QUERY reads, or be the nearest partner among it, or absent? Those of definitions may, which come by their
  * names alone. */
 static bool may_count(struct tql_session *session, const struct ng_query *query) {
-  bool counts = query->aggregate_count > 0 || query->absence_count > 0 ||
-                query->sequence != NG_SEQUENCE_FULL;
+  bool counts =
+      query->aggregate_count > 0 || query->absence_count > 0 || query->sequence != NG_SEQUENCE_FULL;
   for (size_t i = 0; i < query->variable_count && !counts; i++) {
     const struct session_relation *input = session_of(session, query->variables[i].relation);
     counts = input != NULL && session_is_derived(input);

@@ -16,8 +16,9 @@ enum base_status session_each_filtered(struct tql_session *session,
                                        const struct session_relation *relation, void *context,
                                        void (*each)(void *context,
                                                     const struct st_filtered *filtered)) {
-  return relation->sensors.announced ? st_filtered(session->database, relation->ng.name, context, each)
-                             : BASE_OK;
+  return relation->sensors.announced
+             ? st_filtered(session->database, relation->ng.name, context, each)
+             : BASE_OK;
 }
 
 /* --- who counts them */
@@ -47,8 +48,8 @@ enum base_status session_count_live(void *context, const struct ng_relation *ng,
                                     struct net_node *node) {
   struct session_relation *relation = session_of(context, ng);
   if (relation == NULL) return BASE_OK;
-  base_grow(&relation->network.counts, &relation->network.count_capacity, relation->network.count_count + 1,
-            sizeof *relation->network.counts);
+  base_grow(&relation->network.counts, &relation->network.count_capacity,
+            relation->network.count_count + 1, sizeof *relation->network.counts);
   relation->network.counts[relation->network.count_count++] = node;
   return session_count_once(context, ng, node);
 }

@@ -56,11 +56,9 @@ enum base_status session_count_live(void *context, const struct ng_relation *ng,
 /* FILTERED, more than there were, to those of the live network. */
 void session_pass_filtered(struct tql_session *session, const struct st_filtered *filtered);
 /* Calls EACH for what was left out of RELATION, if sensors make its records. */
-enum base_status session_each_filtered(struct tql_session *session,
-                                       const struct session_relation *relation, void *context,
-                                       void (*each)(void *context,
-                                                    const struct st_filtered *filtered))
-    BASE_MUST_USE;
+enum base_status session_each_filtered(
+    struct tql_session *session, const struct session_relation *relation, void *context,
+    void (*each)(void *context, const struct st_filtered *filtered)) BASE_MUST_USE;
 /* Says of what QUERY, or RELATION (one of both is NULL), reads that records were left out where they arose. */
 enum base_status session_say_filtered(struct tql_session *session, const struct ng_query *query,
                                       struct session_relation *relation) BASE_MUST_USE;

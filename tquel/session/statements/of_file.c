@@ -72,7 +72,8 @@ static enum base_status prepare(struct making *making) {
     options->empty = statement->form->empty.text;
   const struct tql_file_form *said = statement->form;
   if (said == NULL) return BASE_OK;
-  if (options->format == NULL && !said->headless && !said->ragged && !said->continued && said->skipped == 0)
+  if (options->format == NULL && !said->headless && !said->ragged && !said->continued &&
+      said->skipped == 0)
     return BASE_OK;
   making->form.skipped = said->skipped;
   making->form.continued = said->continued;

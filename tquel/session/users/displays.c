@@ -112,8 +112,8 @@ bool session_may_matter(struct tql_session *session, struct session_relation *re
   const struct ng_query *query = session_query(session, relation);
   if (query == NULL || query->losses_ignored) return false;
   if (query->summary) return false; /* its rows come and go anyhow */
-  bool may = query->aggregate_count > 0 || query->absence_count > 0 ||
-             query->sequence != NG_SEQUENCE_FULL;
+  bool may =
+      query->aggregate_count > 0 || query->absence_count > 0 || query->sequence != NG_SEQUENCE_FULL;
   for (size_t i = 0; i < relation->derived.input_count && !may; i++)
     may = session_may_matter(session, session_find(session, relation->derived.inputs[i]), walk);
   return may;

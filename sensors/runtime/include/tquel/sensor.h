@@ -37,7 +37,18 @@ extern "C" {
 
 /* --- what a description says (written by the generator; read-only) */
 
-enum sn_field_type { SN_I1 = 1, SN_I2, SN_I4, SN_I8, SN_F4, SN_F8, SN_TEXT, SN_BOOL, SN_NAME, SN_BYTES };
+enum sn_field_type {
+  SN_I1 = 1,
+  SN_I2,
+  SN_I4,
+  SN_I8,
+  SN_F4,
+  SN_F8,
+  SN_TEXT,
+  SN_BOOL,
+  SN_NAME,
+  SN_BYTES
+};
 enum sn_minor_type {
   SN_OBJECT_TRACED = 1,
   SN_SENSOR_TRACED,
@@ -60,7 +71,8 @@ enum sn_event_flag {
 
 struct sn_field {
   const char *name;
-  uint8_t type, size; /* bytes in the payload; of SN_TEXT and SN_BYTES 0: u32 length and the bytes */
+  uint8_t type,
+      size; /* bytes in the payload; of SN_TEXT and SN_BYTES 0: u32 length and the bytes */
 };
 
 struct sn_event {
