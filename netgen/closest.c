@@ -68,7 +68,8 @@ static bool speaks_of_aggregate(const struct ng_expr *expr) {
 /* Is EXPR a sequence whose both operands speak of variables? */
 static bool is_closest(struct base_arena *arena, const struct ng_query *query,
                        const struct ng_expr *expr) {
-  return expr->op == NG_T_SEQUENCE && expr->index != NG_SEQUENCE_FULL && is_any(query, variables_of(arena, query, expr->args[0])) &&
+  return expr->op == NG_T_SEQUENCE && expr->index != NG_SEQUENCE_FULL &&
+         is_any(query, variables_of(arena, query, expr->args[0])) &&
          is_any(query, variables_of(arena, query, expr->args[1]));
 }
 

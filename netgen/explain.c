@@ -202,8 +202,8 @@ void ng_explain_what(struct base_buffer *out, const struct ng_plan *plan,
                          node->sequence == NG_SEQUENCE_DISTINCT ? "distinct "
                          : node->sequence == NG_SEQUENCE_LAST   ? "last "
                                                                 : "",
-                         node->before->name,
-                         node->sequence == NG_SEQUENCE_FIRST ? "first " : "", node->after->name);
+                         node->before->name, node->sequence == NG_SEQUENCE_FIRST ? "first " : "",
+                         node->after->name);
       for (size_t i = 0; i < node->key_count; i++) {
         base_buffer_printf(out, ", %s = %s", node->keys[i].left->name, node->keys[i].right->name);
       }

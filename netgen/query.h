@@ -326,7 +326,8 @@ struct ng_query {
   bool summary; /* of aggregates alone, each a summary, over variables that take no part outside */
   bool
       so_far; /* a summary in the live network: it tells at the end of each run what has changed (network.h) */
-  enum ng_sequence sequence; /* that of its sequences which choose (not FULL), if there are any; else as it was set */
+  enum ng_sequence
+      sequence; /* that of its sequences which choose (not FULL), if there are any; else as it was set */
   /* Of clocks alone: the finite times that the statement names, as if they were those of another input;
    * NET_FOREVER and NET_BEGINNING: none. */
   net_chronon named_first, named_last;

@@ -187,7 +187,7 @@ static void tell_process(struct choice *choice, struct statement *statement) {
 static void make_when(struct choice *choice, struct statement *statement, bool closest) {
   struct scenario *scenario = choice->scenario;
   if (choice->used_count == 0 || !chance(scenario, closest ? 90 : 45)) return;
-  if (closest && choice->used_count > 1) {
+  if ((closest || chance(scenario, 15)) && choice->used_count > 1) {
     statement->when[statement->when_count++] = closest_condition(choice);
     if (scenario->nearest && scenario->compensated) tell_process(choice, statement);
     return;
@@ -556,7 +556,7 @@ static bool add_sequence(struct scenario *scenario, bool named, avoid_fn avoid, 
   return true;
 }
 
-/* `;` between any, of which something was lost. */
+/* `;` between any, of which something may have been lost: the nearest, by the setting or by a word. */
 static bool add_nearest(struct scenario *scenario, bool named, avoid_fn avoid, void *context) {
   struct choice choice = {.scenario = scenario};
   struct statement statement = {.kind = RETRIEVE};
@@ -943,9 +943,8 @@ void scenario_add_statement(struct scenario *scenario, bool named, avoid_fn avoi
     return;
   }
   if (chance(scenario, 8) && add_one_sided(scenario, named, avoid, context)) return;
-  if (scenario->nearest && scenario->sequence && scenario->statement_count > 0 &&
-      chance(scenario, 50) && add_nearest(scenario, named, avoid, context))
-    return;
+  bool nearest = scenario->nearest && scenario->sequence && scenario->statement_count > 0;
+  if (chance(scenario, nearest ? 50 : 10) && add_nearest(scenario, named, avoid, context)) return;
   if (chance(scenario, 8) && named && add_row(scenario, avoid, context)) return;
   if (chance(scenario, 6) && add_own_groups(scenario, named, avoid, context)) return;
   if (chance(scenario, 6) && add_at_instant(scenario, named, avoid, context)) return;

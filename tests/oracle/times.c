@@ -123,6 +123,19 @@ const char *when_condition(struct choice *choice, int depth) {
   }
 }
 
+/* Which pairs `;` is of, said at it: a word before the variable that is chosen, or the statement's setting. */
+static const char *sequence(struct scenario *scenario, const char *others, const char *chosen) {
+  bool word = chance(scenario, scenario->sequence ? 25 : 85);
+  const char *within =
+      chance(scenario, 30)
+          ? TEXT("within %s ", duration_text(scenario, (int64_t)below(scenario, 6)))
+          : "";
+  if (chance(scenario, 40))
+    return TEXT("(%s%s ; %s%s)", word ? "last " : "", chosen, within, others);
+  return TEXT("(%s ; %s%s%s)", others, within,
+              word ? PICK(scenario, "first ", "first ", "closest ", "each ") : "", chosen);
+}
+
 /* Each variable once, so that both sides of every `;` speak of different ones. */
 const char *closest_condition(struct choice *choice) {
   struct scenario *scenario = choice->scenario;
@@ -131,18 +144,10 @@ const char *closest_condition(struct choice *choice) {
     const char *name = choice->used[i].name;
     const char *next =
         chance(scenario, 40) ? TEXT("%s.%s", name, PICK(scenario, "start", "stop")) : name;
-    if (!text) {
+    if (!text)
       text = next;
-    } else if (chance(scenario, 15)) {
-      text = TEXT("(%s, %s)", text, next);
-    } else if (chance(scenario, 20)) {
-      text = TEXT("(%s ; within %s %s)", text, duration_text(scenario, (int64_t)below(scenario, 6)),
-                  next);
-    } else if (chance(scenario, 40)) {
-      text = TEXT("(%s ; %s)", next, text);
-    } else {
-      text = TEXT("(%s ; %s)", text, next);
-    }
+    else
+      text = chance(scenario, 15) ? TEXT("(%s, %s)", text, next) : sequence(scenario, text, next);
   }
   return text;
 }

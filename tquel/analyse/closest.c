@@ -8,10 +8,8 @@
 #include "tquel/analyse/analyse_internal.h"
 
 static const char *const sequences[] = {
-    [NG_SEQUENCE_FULL] = "full",
-    [NG_SEQUENCE_CLOSEST] = "closest",
-    [NG_SEQUENCE_DISTINCT] = "distinct",
-    [NG_SEQUENCE_FIRST] = "first",
+    [NG_SEQUENCE_FULL] = "full",         [NG_SEQUENCE_CLOSEST] = "closest",
+    [NG_SEQUENCE_DISTINCT] = "distinct", [NG_SEQUENCE_FIRST] = "first",
     [NG_SEQUENCE_LAST] = "last",
 };
 
@@ -48,6 +46,12 @@ static bool *variables_of(const struct check *check, const struct ng_expr *expr,
   return used;
 }
 
+/* Does EXPR choose by a word of its own? */
+static bool by_word(const struct check *check, const struct ng_expr *expr) {
+  return expr->op == NG_T_SEQUENCE && expr->index != NG_SEQUENCE_FULL &&
+         expr->index != check->binder->scope->settings->sequence;
+}
+
 /* Is EXPR a sequence whose both operands speak of variables? */
 static bool is_closest(const struct check *check, const struct ng_expr *expr) {
   bool left = false, right = false;
@@ -57,17 +61,16 @@ static bool is_closest(const struct check *check, const struct ng_expr *expr) {
   return left && right;
 }
 
-static bool chooses_by_word(enum ng_sequence sequence) {
-  return sequence == NG_SEQUENCE_FIRST || sequence == NG_SEQUENCE_LAST;
-}
-
 static void refuse(struct check *check, const struct ng_expr *expr, const char *what) {
+  bool word = by_word(check, expr) || check->binder->scope->settings->sequence == NG_SEQUENCE_FULL;
   base_report_hint(
       check->binder->analysis->diags, MSG_CLOSEST_PLACE, check->binder->analysis->source,
-      &expr->range, "set sequence full, or name the pairs as a derived relation first",
-      chooses_by_word(check->binder->query->sequence) ? "where a sequence says %s, %s"
-                                                      : "under set sequence %s, %s",
-      tql_sequence_name(check->binder->query->sequence), what);
+      &expr->range,
+      word ? "name the pairs as a derived relation first, or write each: all that follow"
+           : "set sequence full, or name the pairs as a derived relation first",
+      word ? "where a sequence says %s, %s" : "under set sequence %s, %s",
+      tql_sequence_name(word ? (enum ng_sequence)expr->index : check->binder->query->sequence),
+      what);
   check->fits = false;
 }
 
@@ -84,6 +87,10 @@ static const char *misfit_in(const struct ng_expr *expr) {
 static void check_temporal(struct check *check, const struct ng_expr *expr, bool conjunct) {
   if (expr->op == NG_T_START || expr->op == NG_T_STOP) return; /* these drop the condition */
   bool closest = is_closest(check, expr);
+  if (!closest && by_word(check, expr)) {
+    refuse(check, expr, "; needs a tuple variable on each of its sides");
+    return;
+  }
   if (closest && !conjunct) {
     refuse(check, expr, "; may only stand in a condition of its own");
     return;

@@ -177,21 +177,35 @@ static bool kind_of(enum ng_op op, const struct ng_expr *left, const struct ng_e
   return op == NG_T_CHOICE && left->event && right->event;
 }
 
-/* In an unless clause, which asks whether there is any, a sequence is of all. */
-static enum ng_sequence sequence_of(const struct tql_binder *binder, const struct tql_expr *expr) {
-  switch (expr->choice) {
-    case TQL_BY_SETTING:
-      return binder->absent >= 0 ? NG_SEQUENCE_FULL : binder->scope->settings->sequence;
-    case TQL_EACH:
-      return NG_SEQUENCE_FULL;
+static enum ng_sequence chosen_by_word(enum tql_sequence_choice choice) {
+  switch (choice) {
     case TQL_FIRST:
       return NG_SEQUENCE_FIRST;
     case TQL_LATEST:
       return NG_SEQUENCE_LAST;
     case TQL_NEAREST:
       return NG_SEQUENCE_CLOSEST;
+    default:
+      return NG_SEQUENCE_FULL;
   }
-  return NG_SEQUENCE_FULL;
+}
+
+/* Which pairs the sequence EXPR is of. In an unless clause, which asks whether there is any, the setting does not count. */
+static bool sequence_of(struct tql_binder *binder, const struct tql_expr *expr,
+                        enum tql_place place, enum ng_sequence *ret) {
+  bool absence = binder->absent >= 0;
+  *ret = expr->choice != TQL_BY_SETTING ? chosen_by_word(expr->choice)
+         : absence                      ? NG_SEQUENCE_FULL
+                                        : binder->scope->settings->sequence;
+  if (expr->choice == TQL_BY_SETTING || expr->choice == TQL_EACH) return true;
+  if (place == TQL_IN_WHEN && !absence && !binder->in_aggregate) return true;
+  base_report_hint(binder->analysis->diags, MSG_CLOSEST_PLACE, binder->analysis->source,
+                   &expr->range,
+                   absence ? "leave the word out: any of them is asked for"
+                           : "write the sequence with its word in when, and without it here",
+                   absence ? "in an unless clause a sequence does not choose"
+                           : "a sequence chooses its pairs in a condition of when only");
+  return false;
 }
 
 static const struct ng_expr *bind_operator(struct tql_binder *binder, const struct tql_expr *expr,
@@ -208,7 +222,9 @@ static const struct ng_expr *bind_operator(struct tql_binder *binder, const stru
   bound->args[1] = right;
   bound->arg_count = 2;
   bound->integer = op == NG_T_SEQUENCE ? within : 0;
-  if (op == NG_T_SEQUENCE) bound->index = sequence_of(binder, expr);
+  enum ng_sequence sequence = NG_SEQUENCE_FULL;
+  if (op == NG_T_SEQUENCE && !sequence_of(binder, expr, place, &sequence)) return NULL;
+  bound->index = sequence;
   if (op == NG_T_CHOICE && !check_choice(binder, expr, place)) return NULL;
   return check_parallel(binder, expr, place, bound) ? bound : NULL;
 }

@@ -442,9 +442,9 @@ setting_words:
 
 /* Every word but those that open a statement. */
 setting_word:
-  NAME | ANALYZE | ASCENDING | BEGIN_WORD | BETWEEN | CONTAIN | CREDIBILITY | DESCENDING | DURING | EACH | END_WORD
+  NAME | ANALYZE | ASCENDING | BEGIN_WORD | BETWEEN | CLOSEST | CONTAIN | CREDIBILITY | DESCENDING | DURING | EACH | END_WORD
 | EQUAL | ERRORS | EVENT
-| EVER | EXTEND | FOLLOWING | IN | INSTANT | INTEGRITY | LAST | LIMIT | MATCHES | OFFSET | ORDERED | OVERLAP | PERIOD | PERMIT | PERSISTENT
+| EVER | EXTEND | FIRST | FOLLOWING | IN | INSTANT | INTEGRITY | LAST | LIMIT | MATCHES | OFFSET | ORDERED | OVERLAP | PERIOD | PERMIT | PERSISTENT
 | PLAIN | PRECEDE | SAMPLED | SKIPPING | SORT | SUMMARY | TRACED | UNLESS | UNTIL | VIEW | WITH | WITHIN
 | AT | BY | COALESCED | FOR | FROM | INTO | IS | OF | ON | START | STOP | TO | UNIQUE | VALID | WHEN
 | WHERE
@@ -583,6 +583,10 @@ full:
     { $$ = tql_build_chosen(parser, &@$, $chosen, NULL, $4, TQL_LATEST); }
 | LAST chosen ';' WITHIN distance full  %prec ';'
     { $$ = tql_build_chosen(parser, &@$, $chosen, $distance, $6, TQL_LATEST); }
+| LAST chosen[last] ';' FIRST chosen[next]  %prec ';'
+    { $$ = tql_build_chosen(parser, &@$, $last, NULL, $next, TQL_NEAREST); }
+| LAST chosen[last] ';' WITHIN distance FIRST chosen[next]  %prec ';'
+    { $$ = tql_build_chosen(parser, &@$, $last, $distance, $next, TQL_NEAREST); }
 | full ',' full          { $$ = tql_build_expr(parser, TQL_E_PARALLEL, &@$, $1, $3); }
 ;
 
@@ -624,6 +628,10 @@ expr:
     { $$ = tql_build_chosen(parser, &@$, $chosen, NULL, $4, TQL_LATEST); }
 | LAST chosen ';' WITHIN distance expr  %prec ';'
     { $$ = tql_build_chosen(parser, &@$, $chosen, $distance, $6, TQL_LATEST); }
+| LAST chosen[last] ';' FIRST chosen[next]  %prec ';'
+    { $$ = tql_build_chosen(parser, &@$, $last, NULL, $next, TQL_NEAREST); }
+| LAST chosen[last] ';' WITHIN distance FIRST chosen[next]  %prec ';'
+    { $$ = tql_build_chosen(parser, &@$, $last, $distance, $next, TQL_NEAREST); }
 ;
 
 /* Which of those that come behind. */
