@@ -20,34 +20,29 @@
 
 static const struct net_type type_instant = {NET_INSTANT, 0};
 
+/* Are values of TYPE equal when their slots are? */
 static bool is_exact(struct net_type type) {
-  return type.base == NET_INTEGER || type.base == NET_STRING || type.base == NET_BYTES ||
-         type.base == NET_NAME;
+  return net_type_slots(type.base) == 1 && type.base != NET_INSTANT;
 }
 
-static const struct ng_column *field_of(const struct ng_node *node, const struct ng_expr *expr) {
-  if (expr->op != NG_COLUMN || !ng_columns_have(&node->fields, expr->column)) return NULL;
-  return expr->column;
+static bool is_of(const struct ng_node *side, const struct ng_expr *expr) {
+  return !ng_expr_can_fail(expr) && !ng_expr_reads_nothing(expr) && ng_expr_fits(expr, side);
 }
 
-static bool is_key(const struct ng_node *node, const struct ng_expr *conjunct, struct ng_key *ret) {
+/* An equality of what is computed of one side with what is computed of the other: columns, below NODE if need be. */
+static bool is_key(struct ng_plan *plan, struct ng_node *node, const struct ng_expr *conjunct,
+                   struct ng_key *ret) {
   if (conjunct->op != NG_EQ || !is_exact(conjunct->args[0]->type) ||
       conjunct->args[0]->type.base != conjunct->args[1]->type.base)
     return false;
   for (unsigned swap = 0; swap < 2; swap++) {
-    *ret = (struct ng_key){field_of(node->inputs[0], conjunct->args[swap]),
-                           field_of(node->inputs[1], conjunct->args[!swap])};
-    if (ret->left && ret->right) return true;
+    const struct ng_expr *left = conjunct->args[swap], *right = conjunct->args[!swap];
+    if (!is_of(node->inputs[0], left) || !is_of(node->inputs[1], right)) continue;
+    ret->left = ng_node_compute(plan, &node->inputs[0], left, NULL);
+    ret->right = ng_node_compute(plan, &node->inputs[1], right, NULL);
+    return true;
   }
   return false;
-}
-
-static struct ng_node *select_rows(struct ng_plan *plan, struct ng_node *input,
-                                   const struct ng_expr *predicate) {
-  struct ng_node *node = ng_node_new(plan, NET_NODE_SELECTION, input, NULL);
-  node->expr = predicate;
-  ng_node_refresh(plan, node);
-  return node;
 }
 
 /* The conjuncts of WHERE become keys of NODE, selections on its right side, and its condition. */
@@ -58,11 +53,11 @@ static void add_where(struct ng_plan *plan, struct ng_node *node, const struct n
   for (size_t i = 0; i < conjuncts.count; i++) {
     const struct ng_expr *conjunct = conjuncts.items[i];
     struct ng_key key;
-    if (is_key(node, conjunct, &key))
+    if (is_key(plan, node, conjunct, &key))
       node->keys[node->key_count++] = key;
     else if (!ng_expr_can_fail(conjunct) && !ng_expr_reads_nothing(conjunct) &&
              ng_expr_fits(conjunct, node->inputs[1]))
-      node->inputs[1] = select_rows(plan, node->inputs[1], conjunct);
+      node->inputs[1] = ng_node_select(plan, node->inputs[1], conjunct);
     else
       node->expr = ng_expr_and(plan->arena, node->expr, conjunct);
   }
@@ -122,7 +117,8 @@ static const struct ng_expr *constant_of(const struct ng_node *node, const struc
                                          const struct ng_column *column) {
   for (const struct ng_node *below = node->inputs[1]; below != leaf; below = below->inputs[0]) {
     const struct ng_expr *expr = below->expr;
-    for (unsigned side = 0; expr->op == NG_EQ && side < 2; side++) {
+    bool selects = below->kind == NET_NODE_SELECTION && expr->op == NG_EQ;
+    for (unsigned side = 0; selects && side < 2; side++) {
       const struct ng_expr *other = expr->args[!side];
       bool constant = other->op == NG_STRING || other->op == NG_INTEGER;
       if (constant && expr->args[side]->op == NG_COLUMN && expr->args[side]->column == column)

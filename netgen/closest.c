@@ -65,6 +65,12 @@ static bool speaks_of_aggregate(const struct ng_expr *expr) {
   return false;
 }
 
+static bool speaks_of_functions(const struct ng_expr *expr) {
+  bool any = expr->type.base == NET_TEMPORAL;
+  for (unsigned i = 0; i < expr->arg_count && !any; i++) any = speaks_of_functions(expr->args[i]);
+  return any;
+}
+
 /* Is EXPR a sequence whose both operands speak of variables? */
 static bool is_closest(struct base_arena *arena, const struct ng_query *query,
                        const struct ng_expr *expr) {
@@ -74,27 +80,6 @@ static bool is_closest(struct base_arena *arena, const struct ng_query *query,
 }
 
 /* --- the network */
-
-static struct ng_node *select_rows(const struct ng_closest *closest, struct ng_node *input,
-                                   const struct ng_expr *predicate) {
-  struct ng_node *node = ng_node_new(closest->plan, NET_NODE_SELECTION, input, NULL);
-  node->expr = predicate;
-  ng_node_refresh(closest->plan, node);
-  return node;
-}
-
-static const struct ng_column *column_of(const struct ng_closest *closest, struct ng_node **top,
-                                         const struct ng_expr *expr, const char *name) {
-  if (expr->op == NG_COLUMN) return expr->column;
-  struct ng_node *node = ng_node_new(closest->plan, NET_NODE_APPLY, *top, NULL);
-  bool openable = expr->type.base == NET_INSTANT && ng_expr_reads_open(expr);
-  node->expr = expr;
-  ng_columns_add(closest->plan->arena, &node->own,
-                 ng_column_computed(closest->plan, name, expr->type, openable));
-  ng_node_refresh(closest->plan, node);
-  *top = node;
-  return node->own.items[0];
-}
 
 static struct ng_node *full_product(const struct ng_closest *closest, enum net_node_kind kind,
                                     struct ng_node *left, struct ng_node *right) {
@@ -128,6 +113,28 @@ static void each_equality(const struct ng_closest *closest, const struct ng_expr
   }
 }
 
+/* Is CONJUNCT, which is no equality that chooses anyhow, of VARIABLE alone? */
+static bool is_alone(const struct ng_closest *closest, const struct ng_expr *conjunct,
+                     unsigned variable) {
+  const struct ng_query *query = closest->lowering->query;
+  if (speaks_of_aggregate(conjunct) || speaks_of_functions(conjunct)) return false;
+  bool *used = variables_of(closest->plan->arena, query, conjunct);
+  for (size_t i = 0; i < query->variable_count; i++)
+    if (used[i] != (i == variable)) return false;
+  return true;
+}
+
+/* The conjuncts of CONDITION that concern VARIABLE alone; NULL: none does. */
+static const struct ng_expr *alone(const struct ng_closest *closest,
+                                   const struct ng_expr *condition, unsigned variable) {
+  if (!condition) return NULL;
+  if (condition->op != NG_AND)
+    return is_alone(closest, condition, variable) ? ng_lower(closest->lowering, condition) : NULL;
+  const struct ng_expr *left = alone(closest, condition->args[0], variable);
+  const struct ng_expr *right = alone(closest, condition->args[1], variable);
+  return left && right ? ng_expr_and(closest->plan->arena, left, right) : left ? left : right;
+}
+
 struct operand {
   const struct ng_closest *closest;
   struct ng_node *node;
@@ -141,23 +148,29 @@ static void add_equality(void *context, const struct ng_expr *equality) {
   if (!is_any(query, used) || !is_within(query, used, operand->variables)) return;
   const struct ng_expr *predicate = ng_lower(operand->closest->lowering, equality);
   if (ng_expr_can_fail(predicate)) return;
-  operand->node = select_rows(operand->closest, operand->node, predicate);
+  operand->node = ng_node_select(operand->closest->plan, operand->node, predicate);
 }
 
-/* The combinations of EXPR's variables that are partners by EXPR's own condition and equalities. */
-static struct operand build_operand(const struct ng_closest *closest, const struct ng_expr *expr) {
+/* The combinations of EXPR's variables that are partners by EXPR's own condition, the equalities, and where a word
+ * chooses by what concerns one variable alone. */
+static struct operand build_operand(const struct ng_closest *closest, const struct ng_expr *expr,
+                                    bool by_word) {
   const struct ng_query *query = closest->lowering->query;
   struct base_arena *arena = closest->plan->arena;
   struct operand operand = {closest, NULL, variables_of(arena, query, expr)};
-  if (is_closest(arena, query, expr)) operand.node = closest_node(closest, expr);
-  for (unsigned i = 0; i < query->variable_count && !is_closest(arena, query, expr); i++) {
+  bool sequence = is_closest(arena, query, expr);
+  if (sequence) operand.node = closest_node(closest, expr);
+  for (unsigned i = 0; i < query->variable_count; i++) {
     if (!operand.variables[i]) continue;
-    struct ng_node *leaf = closest->leaf(closest->context, i);
-    operand.node =
-        operand.node ? full_product(closest, NET_NODE_PRODUCT, operand.node, leaf) : leaf;
+    struct ng_node *part = sequence ? operand.node : closest->leaf(closest->context, i);
+    const struct ng_expr *own = by_word ? alone(closest, query->where, i) : NULL;
+    if (own) part = ng_node_select(closest->plan, part, own);
+    operand.node = sequence || !operand.node
+                       ? part
+                       : full_product(closest, NET_NODE_PRODUCT, operand.node, part);
   }
   const struct ng_expr *condition = lowered(closest, expr).condition;
-  if (condition) operand.node = select_rows(closest, operand.node, condition);
+  if (condition) operand.node = ng_node_select(closest->plan, operand.node, condition);
   each_equality(closest, query->where, add_equality, &operand);
   return operand;
 }
@@ -179,7 +192,7 @@ static const struct ng_expr *whole_key(struct operand *operand, const struct ng_
       ng_expr_make(arena, NG_EQ, 2, (const struct ng_expr *[]){whole, expr})};
   const struct ng_expr *in_range = ng_expr_and(arena, tests[0], tests[1]);
   operand->node =
-      select_rows(operand->closest, operand->node, ng_expr_and(arena, in_range, tests[2]));
+      ng_node_select(operand->closest->plan, operand->node, ng_expr_and(arena, in_range, tests[2]));
   return whole;
 }
 
@@ -208,8 +221,8 @@ static void add_key(void *context, const struct ng_expr *equality) {
     }
     keys->items = ng_grown(arena, keys->items, keys->count, &keys->capacity, sizeof *keys->items);
     struct ng_key *key = &keys->items[keys->count++];
-    key->left = column_of(closest, &keys->left->node, left, "key");
-    key->right = column_of(closest, &keys->right->node, right, "key");
+    key->left = ng_node_compute(closest->plan, &keys->left->node, left, "key");
+    key->right = ng_node_compute(closest->plan, &keys->right->node, right, "key");
     return;
   }
 }
@@ -257,7 +270,8 @@ static const struct ng_column *process_of(struct operand *operand, const struct 
     each_equality(closest, query->where, tell, &telling);
   }
   if (telling.told == NULL) return NULL;
-  return column_of(closest, &operand->node, ng_lower(closest->lowering, telling.told), "process");
+  return ng_node_compute(closest->plan, &operand->node, ng_lower(closest->lowering, telling.told),
+                         "process");
 }
 
 /* Of variables and sequences of them alone, no instant of which is before the first variable's. */
@@ -304,8 +318,9 @@ static void add_lost(struct operand *operand, const struct operand *other,
 
 static struct ng_node *closest_node(const struct ng_closest *closest,
                                     const struct ng_expr *sequence) {
-  struct operand left = build_operand(closest, sequence->args[0]);
-  struct operand right = build_operand(closest, sequence->args[1]);
+  bool by_word = ng_sequence_by_word((enum ng_sequence)sequence->index);
+  struct operand left = build_operand(closest, sequence->args[0], by_word);
+  struct operand right = build_operand(closest, sequence->args[1], by_word);
   struct keys keys = {.left = &left, .right = &right};
   each_equality(closest, closest->lowering->query->where, add_key, &keys);
   size_t lost_count = 0;
@@ -313,10 +328,10 @@ static struct ng_node *closest_node(const struct ng_closest *closest,
       closest->plan->arena, closest->lowering->query->variable_count, struct ng_node_lost);
   add_lost(&left, &right, sequence, 0, lost, &lost_count);
   add_lost(&right, &left, sequence, 1, lost, &lost_count);
-  const struct ng_column *before =
-      column_of(closest, &left.node, lowered(closest, sequence->args[0]).stop, "before");
-  const struct ng_column *after =
-      column_of(closest, &right.node, lowered(closest, sequence->args[1]).start, "after");
+  const struct ng_column *before = ng_node_compute(
+      closest->plan, &left.node, lowered(closest, sequence->args[0]).stop, "before");
+  const struct ng_column *after = ng_node_compute(
+      closest->plan, &right.node, lowered(closest, sequence->args[1]).start, "after");
   struct ng_node *node = full_product(closest, NET_NODE_CLOSEST, left.node, right.node);
   node->sequence = (enum ng_sequence)sequence->index;
   node->within = sequence->integer;

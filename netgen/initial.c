@@ -113,32 +113,6 @@ static struct ng_lowered_input input_of(const struct ng_node *node) {
 
 /* --- unary nodes on top */
 
-static struct ng_node *select_rows(struct initial *initial, struct ng_node *input,
-                                   const struct ng_expr *predicate) {
-  struct ng_node *node = ng_node_new(initial->plan, NET_NODE_SELECTION, input, NULL);
-  node->expr = predicate;
-  ng_node_refresh(initial->plan, node);
-  return node;
-}
-
-static const struct ng_column *apply(struct initial *initial, struct ng_node **top,
-                                     const struct ng_expr *expr, const char *name) {
-  struct ng_node *node = ng_node_new(initial->plan, NET_NODE_APPLY, *top, NULL);
-  bool openable = expr->type.base == NET_INSTANT && ng_expr_reads_open(expr);
-  node->expr = expr;
-  ng_columns_add(initial->arena, &node->own,
-                 ng_column_computed(initial->plan, name, expr->type, openable));
-  ng_node_refresh(initial->plan, node);
-  *top = node;
-  return node->own.items[0];
-}
-
-/* The column that holds EXPR: its own if it is one, else that of a new apply. */
-static const struct ng_column *column_of(struct initial *initial, struct ng_node **top,
-                                         const struct ng_expr *expr, const char *name) {
-  return expr->op == NG_COLUMN ? expr->column : apply(initial, top, expr, name);
-}
-
 /* --- aggregates */
 
 static const char *aggregate_name(struct initial *initial, const struct ng_aggregate *aggregate) {
@@ -187,8 +161,8 @@ static void add_inner_when(struct initial *initial, struct ng_lowering *inner,
   const struct ng_expr *when = ng_lower(inner, aggregate->when);
   const struct ng_expr *unless =
       ng_expr_make(initial->arena, NG_NOT, 1, (const struct ng_expr *const[]){when});
-  node->when = column_of(initial, top, when, "when");
-  node->unless = column_of(initial, top, unless, "unless");
+  node->when = ng_node_compute(initial->plan, top, when, "when");
+  node->unless = ng_node_compute(initial->plan, top, unless, "unless");
 }
 
 /* An inner where that changes with time: a tuple is a member while it holds; where all tuples make groups,
@@ -241,7 +215,7 @@ static struct ng_node *select_members(struct initial *initial, const struct ng_l
                                       const struct ng_aggregate *aggregate, struct ng_node *top) {
   const struct ng_expr *when = aggregate->when ? ng_lower(inner, aggregate->when) : NULL;
   const struct ng_expr *where = aggregate->where ? ng_lower(inner, aggregate->where) : NULL;
-  return select_rows(initial, top, ng_expr_and(initial->arena, when, where));
+  return ng_node_select(initial->plan, top, ng_expr_and(initial->arena, when, where));
 }
 
 /* VALUE for the members that NODE's columns tell from the other tuples of their groups. */
@@ -264,7 +238,7 @@ static const struct ng_expr *of_members(struct initial *initial, const struct ng
 static void add_by(struct initial *initial, struct ng_node *node, struct ng_node **top,
                    size_t place, const struct ng_expr *value) {
   struct ng_plan *plan = initial->plan;
-  const struct ng_column *by = column_of(initial, top, value, "by");
+  const struct ng_column *by = ng_node_compute(initial->plan, top, value, "by");
   node->by_columns.items[place] = by;
   node->own.items[place] =
       ng_column_new(plan, joined(initial, node->name, by->name), by->type, false);
@@ -282,7 +256,7 @@ static void add_qualification(struct initial *initial, struct ng_lowering *inner
     const struct ng_expr *out = ng_expr_column(initial->arena, node->unless);
     where = ng_expr_and(initial->arena, ng_expr_make(initial->arena, NG_NOT, 1, &out), where);
   }
-  node->where = column_of(initial, top, where, "counts");
+  node->where = ng_node_compute(initial->plan, top, where, "counts");
 }
 
 /* By lists and argument of an aggregate that an inner where cuts, as far as they are computed above the cut;
@@ -309,7 +283,7 @@ static struct put_off add_parts_below(struct initial *initial, struct ng_lowerin
   if (ng_waits_for_cut(argument))
     put_off.argument = ng_cut_target(initial->plan, NULL, top, argument);
   else
-    node->argument = column_of(initial, top, argument, "argument");
+    node->argument = ng_node_compute(initial->plan, top, argument, "argument");
   return put_off;
 }
 
@@ -319,8 +293,8 @@ static void add_parts_above(struct initial *initial, struct ng_node *node, struc
   for (size_t i = 0; i < node->aggregate->by_count; i++)
     if (put_off->by[i]) add_by(initial, node, top, i, put_off->by[i]);
   if (put_off->argument)
-    node->argument =
-        column_of(initial, top, of_members(initial, node, put_off->argument), "argument");
+    node->argument = ng_node_compute(initial->plan, top,
+                                     of_members(initial, node, put_off->argument), "argument");
 }
 
 /* By lists and argument where nothing cuts. */
@@ -330,8 +304,9 @@ static void add_parts(struct initial *initial, struct ng_lowering *inner, struct
   for (size_t i = 0; i < aggregate->by_count; i++)
     add_by(initial, node, top, i, ng_lower(inner, aggregate->by[i]));
   if (aggregate->argument)
-    node->argument = column_of(
-        initial, top, of_members(initial, node, ng_lower(inner, aggregate->argument)), "argument");
+    node->argument = ng_node_compute(
+        initial->plan, top, of_members(initial, node, ng_lower(inner, aggregate->argument)),
+        "argument");
 }
 
 static bool counts_each(const struct ng_aggregate *aggregate) {
@@ -373,7 +348,8 @@ static struct ng_node *aggregate_node(struct initial *initial,
       BASE_NEW_ARRAY(initial->arena, initial->query->variable_count, struct ng_lowered_input);
   inner.variables[aggregate->variable] = input_of(top);
   inner.rebase_to = NULL;
-  if (aggregate->during) top = select_rows(initial, top, ng_lower(&inner, aggregate->during));
+  if (aggregate->during)
+    top = ng_node_select(initial->plan, top, ng_lower(&inner, aggregate->during));
   struct ng_node *node = ng_node_new(plan, NET_NODE_AGGREGATE, NULL, NULL);
   node->domain_fields = (uint32_t)top->fields.count;
   node->aggregate = aggregate;
@@ -636,14 +612,14 @@ static void add_selections(struct initial *initial) {
   for (size_t i = 0; i < initial->conjuncts.count; i++) {
     const struct ng_expr *conjunct = initial->conjuncts.items[i];
     if (!ng_expr_can_fail(conjunct)) {
-      initial->top = select_rows(initial, initial->top, conjunct);
+      initial->top = ng_node_select(initial->plan, initial->top, conjunct);
     } else if (initial->changing.count > 0 && !ng_expr_reads_open(conjunct)) {
       initial->cut_too = ng_expr_and(initial->arena, initial->cut_too, conjunct);
     } else {
       failing = ng_expr_and(initial->arena, failing, conjunct);
     }
   }
-  if (failing) initial->top = select_rows(initial, initial->top, failing);
+  if (failing) initial->top = ng_node_select(initial->plan, initial->top, failing);
 }
 
 /* --- what must be absent */
@@ -789,15 +765,16 @@ static const struct ng_column *stop_beside(struct initial *initial, const struct
 static void add_times(struct initial *initial, struct ng_node *projection) {
   const struct ng_query *query = initial->query;
   if (query->result_class == NET_EVENT) {
-    projection->start_from = column_of(initial, &initial->top, initial->at.start, "instant");
+    projection->start_from =
+        ng_node_compute(initial->plan, &initial->top, initial->at.start, "instant");
     projection->stop_from = stop_beside(initial, projection->start_from);
     return;
   }
   struct ng_alternative times = default_times(initial);
   if (query->start) times.start = delimiter(initial, query->start).start;
   if (query->stop) times.stop = delimiter(initial, query->stop).stop;
-  projection->stop_from = column_of(initial, &initial->top, times.stop, "stop");
-  projection->start_from = column_of(initial, &initial->top, times.start, "start");
+  projection->stop_from = ng_node_compute(initial->plan, &initial->top, times.stop, "stop");
+  projection->start_from = ng_node_compute(initial->plan, &initial->top, times.start, "start");
 }
 
 /* A result too wide for the domain's declared width fails when it runs, not when it is stored. */
@@ -822,8 +799,8 @@ static void leave_out_empty(struct initial *initial, const struct ng_node *proje
   if (stop_beside(initial, projection->start_from) == projection->stop_from) return;
   const struct ng_expr *bounds[2] = {ng_expr_column(initial->arena, projection->start_from),
                                      ng_expr_column(initial->arena, projection->stop_from)};
-  initial->top =
-      select_rows(initial, initial->top, ng_expr_make(initial->arena, NG_BEFORE, 2, bounds));
+  initial->top = ng_node_select(initial->plan, initial->top,
+                                ng_expr_make(initial->arena, NG_BEFORE, 2, bounds));
 }
 
 /* Fills PUT_OFF with the targets, over PROJECTION's rows, that are computed above the cut; NULL: the
@@ -844,7 +821,8 @@ static void add_targets(struct initial *initial, struct ng_node *projection,
       leave_out_empty(initial, projection);
       left_out = true;
     }
-    const struct ng_column *source = column_of(initial, &initial->top, value, field->name);
+    const struct ng_column *source =
+        ng_node_compute(initial->plan, &initial->top, value, field->name);
     ng_columns_add(initial->arena, &projection->sources, source);
     ng_columns_add(initial->arena, &projection->own,
                    ng_column_copy(initial->plan, field->name, field->type, source));
@@ -876,8 +854,9 @@ static struct ng_node *add_put_off(struct initial *initial, struct ng_node *node
   size_t below = 0;
   for (size_t i = 0; i < query->target_count; i++) {
     const struct net_field *field = &query->layout->fields[i];
-    const struct ng_column *source = put_off[i] ? column_of(initial, &top, put_off[i], field->name)
-                                                : projection->own.items[below++];
+    const struct ng_column *source =
+        put_off[i] ? ng_node_compute(initial->plan, &top, put_off[i], field->name)
+                   : projection->own.items[below++];
     ng_columns_add(initial->arena, &final->sources, source);
     ng_columns_add(initial->arena, &final->own,
                    ng_column_new(initial->plan, field->name, field->type, false));

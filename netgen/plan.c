@@ -101,6 +101,35 @@ struct ng_node *ng_node_new(struct ng_plan *plan, enum net_node_kind kind, struc
   return node;
 }
 
+struct ng_node *ng_node_select(struct ng_plan *plan, struct ng_node *input,
+                               const struct ng_expr *predicate) {
+  struct ng_node *node = ng_node_new(plan, NET_NODE_SELECTION, input, NULL);
+  node->expr = predicate;
+  ng_node_refresh(plan, node);
+  return node;
+}
+
+static const char *printed(struct ng_plan *plan, const struct ng_expr *expr) {
+  struct base_buffer text = BASE_BUFFER_EMPTY;
+  ng_expr_print(&text, plan, expr);
+  const char *name = base_arena_strdup(plan->arena, base_buffer_text(&text));
+  base_buffer_done(&text);
+  return name;
+}
+
+const struct ng_column *ng_node_compute(struct ng_plan *plan, struct ng_node **top,
+                                        const struct ng_expr *expr, const char *name) {
+  if (expr->op == NG_COLUMN) return expr->column;
+  struct ng_node *node = ng_node_new(plan, NET_NODE_APPLY, *top, NULL);
+  bool openable = expr->type.base == NET_INSTANT && ng_expr_reads_open(expr);
+  node->expr = expr;
+  ng_columns_add(plan->arena, &node->own,
+                 ng_column_computed(plan, name ? name : printed(plan, expr), expr->type, openable));
+  ng_node_refresh(plan, node);
+  *top = node;
+  return node->own.items[0];
+}
+
 bool ng_node_is_product(const struct ng_node *node) {
   return node->kind == NET_NODE_PRODUCT || node->kind == NET_NODE_JOIN ||
          node->kind == NET_NODE_CLOSEST;

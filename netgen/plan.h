@@ -251,6 +251,13 @@ struct ng_node *ng_clock_leaf(struct ng_plan *plan, const struct ng_query *query
                               const struct ng_variable *variable);
 struct ng_node *ng_node_new(struct ng_plan *plan, enum net_node_kind kind, struct ng_node *left,
                             struct ng_node *right);
+/* A selection of INPUT's rows by PREDICATE. */
+struct ng_node *ng_node_select(struct ng_plan *plan, struct ng_node *input,
+                               const struct ng_expr *predicate);
+/* The column of *TOP that holds EXPR: its own if it is one, else that of an apply, which becomes *TOP. NAME, for people;
+ * NULL: the expression. */
+const struct ng_column *ng_node_compute(struct ng_plan *plan, struct ng_node **top,
+                                        const struct ng_expr *expr, const char *name);
 /* Orders, numbers and recomputes all nodes. */
 void ng_plan_refresh(struct ng_plan *plan);
 /* Recomputes what NODE's rows are from its inputs. */

@@ -284,9 +284,15 @@ enum ng_sequence {
   NG_SEQUENCE_FULL,     /* all that follow each other */
   NG_SEQUENCE_CLOSEST,  /* a tuple with its nearest partners */
   NG_SEQUENCE_DISTINCT, /* a tuple with the nearest of each distinct one */
-  NG_SEQUENCE_FIRST,    /* a tuple with the first behind it */
-  NG_SEQUENCE_LAST,     /* a tuple with the last before it */
+  /* By a word at the sequence; conditions on one variable alone choose as well. */
+  NG_SEQUENCE_FIRST,   /* a tuple with the first behind it */
+  NG_SEQUENCE_LAST,    /* a tuple with the last before it */
+  NG_SEQUENCE_NEAREST, /* both */
 };
+
+static inline bool ng_sequence_by_word(enum ng_sequence sequence) {
+  return sequence >= NG_SEQUENCE_FIRST;
+}
 
 /* Is a pair none if a row of SIDE, 0 the one before, lies between? */
 static inline bool ng_sequence_counts(enum ng_sequence sequence, unsigned side) {

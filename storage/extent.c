@@ -97,6 +97,7 @@ struct extent {
 static void widen(void *context, const struct net_rows *rows) {
   struct extent *extent = context, more;
   extent_of(rows, &more.any, &more.first, &more.last);
+  if (!more.any) return;
   if (!extent->any || more.first < extent->first) extent->first = more.first;
   if (!extent->any || more.last > extent->last) extent->last = more.last;
   extent->any = true;
@@ -109,6 +110,33 @@ static void note_first_finite(void *context, const struct net_rows *rows) {
   first_finite_of(rows, &any, &first);
   if (any && (!extent->any || first < extent->first)) extent->first = first;
   extent->any |= any;
+}
+
+/* The two ways in which a row has its first time, each answered by the index. */
+static enum base_status first_stored(struct st_database *database, const struct st_table *table,
+                                     struct extent *extent) {
+  const char *lo = st_kind_is_event(table->kind) ? "at_lo" : "start_lo";
+  const char *hi = st_kind_is_event(table->kind) ? "at_hi" : "start_hi";
+  struct base_buffer sql = BASE_BUFFER_EMPTY;
+  sqlite3_stmt *statement = NULL;
+  for (int i = 0; i < 2; i++) {
+    base_buffer_printf(&sql, "%s(SELECT min(%s) FROM ", i == 0 ? "SELECT " : ",", i == 0 ? lo : hi);
+    st_sql_name(&sql, table->name);
+    base_buffer_printf(&sql, " WHERE %s%s" BEGINNING_TEXT ")", lo, i == 0 ? ">" : "=");
+  }
+  enum base_status status = st_prepare(database, base_buffer_text(&sql), false, &statement);
+  base_buffer_done(&sql);
+  if (status != BASE_OK) return status;
+  if (sqlite3_step(statement) != SQLITE_ROW)
+    status = st_fail(database, "looking for the first time");
+  for (int i = 0; i < 2 && status == BASE_OK; i++) {
+    if (sqlite3_column_type(statement, i) == SQLITE_NULL) continue;
+    net_chronon first = sqlite3_column_int64(statement, i);
+    if (!extent->any || first < extent->first) extent->first = first;
+    extent->any = true;
+  }
+  sqlite3_finalize(statement);
+  return status;
 }
 
 /* The latest time that was seen: `forever` says that none was, and is passed over. */
@@ -161,6 +189,26 @@ enum base_status st_extent(struct st_database *database, const char *name, bool 
     if (!*ret_any || extent.last > *ret_last) *ret_last = extent.last;
     *ret_any = true;
   }
+  return status;
+}
+
+enum base_status st_first(struct st_database *database, const char *name, bool *ret_any,
+                          net_chronon *ret) {
+  struct st_table *table = NULL;
+  struct st_cached *cached = NULL;
+  struct extent extent = {.first = NET_FOREVER};
+  enum base_status status = st_catalogue_find(database, name, &table);
+  if (status == BASE_OK) status = rows_in_memory(database, table, &cached);
+  if (status != BASE_OK) return status;
+  if (cached) {
+    widen(&extent, &cached->rows);
+    st_cached_release(cached);
+  } else {
+    status = st_log_each(database, table, widen, &extent);
+    if (status == BASE_OK) status = first_stored(database, table, &extent);
+  }
+  *ret_any = extent.any;
+  *ret = extent.first;
   return status;
 }
 

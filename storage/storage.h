@@ -259,6 +259,9 @@ enum base_status st_has(struct st_database *database, const char *name,
  * relation (starts and known stops; `beginning`: there is none). *RET_ANY false: it is empty.       */
 enum base_status st_extent(struct st_database *database, const char *name, bool *ret_any,
                            net_chronon *ret_first, net_chronon *ret_last) BASE_MUST_USE;
+/* The first of these alone, which is found without looking at every row. */
+enum base_status st_first(struct st_database *database, const char *name, bool *ret_any,
+                          net_chronon *ret) BASE_MUST_USE;
 /* The earliest bound of an instant that is neither `beginning` nor `forever`; *RET_ANY false: there is
  * none. */
 enum base_status st_first_finite(struct st_database *database, const char *name, bool *ret_any,

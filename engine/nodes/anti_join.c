@@ -29,6 +29,9 @@ struct entry {
   struct entry *next, *previous; /* of its side, in the group */
   uint64_t id;
   net_chronon bound; /* open: its stops are at it or later, as is known of it alone */
+  net_chronon first; /* no instant of it is before this, */
+  net_chronon
+      over; /* ... and none of a partner's is at or after this; NET_FOREVER: it is not known yet */
   uint32_t group;
   uint32_t references; /* in heaps, and by pairs that are not decided */
   uint32_t waiting;    /* left: such pairs */
@@ -147,12 +150,19 @@ static void tidy(struct anti_join *node, struct queue *queue, size_t live) {
   soonest_make(queue->items, kept, NULL);
 }
 
-/* When everything that may be a partner of ENTRY, whose instants are known, has come. */
-static void enqueue_due(struct anti_join *node, struct entry *entry) {
-  unsigned other = !entry->side;
-  net_chronon due =
-      net_partners_over(&node->partners, other, entry->row, &node->guesses[entry->side]);
-  enqueue(&node->due[entry->side], due, entry);
+/* The instants of ENTRY are known now, and with them when everything that may be a partner has come. */
+static void find_over(struct anti_join *node, struct entry *entry) {
+  entry->over =
+      net_partners_over(&node->partners, !entry->side, entry->row, &node->guesses[entry->side]);
+}
+
+static net_chronon oldest_of(const struct net_layout *layout, const union net_slot *row) {
+  net_chronon oldest = row[0].i;
+  for (uint32_t f = 0; f < layout->field_count; f++) {
+    net_chronon at = row[layout->fields[f].slot].i;
+    if (layout->fields[f].type.base == NET_INSTANT && at != NET_OPEN) oldest = smaller(oldest, at);
+  }
+  return oldest;
 }
 
 static struct entry *new_entry(struct anti_join *node, unsigned side, const union net_slot *row,
@@ -166,6 +176,8 @@ static struct entry *new_entry(struct anti_join *node, unsigned side, const unio
   entry->bound = bound;
   entry->marks = marks & NET_DEFINITE;
   entry->open = layout->may_be_open && net_row_is_open(layout, row);
+  entry->first = oldest_of(layout, row);
+  entry->over = NET_FOREVER;
   entry->group = net_partners_group(&node->partners, &node->groups, side, row, &fresh);
   struct group *group = net_rowmap_state(&node->groups, entry->group);
   if (fresh) *group = (struct group){{NULL, NULL}, {NULL, NULL}};
@@ -224,6 +236,7 @@ static net_chronon bound_of_pair(const struct anti_join *node, const struct entr
 }
 
 static void meet(struct anti_join *node, struct entry *left, struct entry *right) {
+  if (left->first >= right->over || right->first >= left->over) return;
   if (!try_pair(node, left, right, bound_of_pair(node, left, right))) return;
   base_grow_little(&node->pairs, &node->pair_capacity, node->pair_count + 1, sizeof *node->pairs);
   node->pairs[node->pair_count++] = (struct pair){left, right};
@@ -252,18 +265,10 @@ static void try_pairs(struct anti_join *node) {
 
 /* --- rows in */
 
-static net_chronon oldest_of(const struct net_layout *layout, const union net_slot *row) {
-  net_chronon oldest = row[0].i;
-  for (uint32_t f = 0; f < layout->field_count; f++) {
-    net_chronon at = row[layout->fields[f].slot].i;
-    if (layout->fields[f].type.base == NET_INSTANT && at != NET_OPEN) oldest = smaller(oldest, at);
-  }
-  return oldest;
-}
-
 static void arrive(struct anti_join *node, unsigned side, const union net_slot *row, uint8_t marks,
                    uint64_t id, net_chronon bound) {
   struct entry *entry = new_entry(node, side, row, marks, id, bound);
+  if (!entry->open) find_over(node, entry);
   const struct group *group = net_rowmap_state(&node->groups, entry->group);
   struct entry *next;
   for (struct entry *other = group->first[!side]; other != NULL && !entry->gone; other = next) {
@@ -278,9 +283,8 @@ static void arrive(struct anti_join *node, unsigned side, const union net_slot *
     return;
   }
   if (side == 0) enqueue(&node->starts, row[0].i, entry);
-  if (side == 0 && node->of_combinations)
-    enqueue(&node->oldest, oldest_of(node->node.layout, row), entry);
-  if (!entry->open) enqueue_due(node, entry);
+  if (side == 0 && node->of_combinations) enqueue(&node->oldest, entry->first, entry);
+  if (!entry->open) enqueue(&node->due[side], entry->over, entry);
 }
 
 /* Rows of one batch have one bound; to those that are not open it is all one. */
@@ -318,7 +322,10 @@ static void close_row(struct anti_join *node, unsigned side, const union net_slo
   if (net_row_is_open(layout, row)) return;
   entry->open = false;
   net_rowmap_remove(&node->open[side], place);
-  if (!entry->gone) enqueue_due(node, entry);
+  if (!entry->gone) {
+    find_over(node, entry);
+    enqueue(&node->due[side], entry->over, entry);
+  }
   release(node, entry);
 }
 

@@ -40,11 +40,16 @@ struct cover {
   unsigned division : 2; /* as the portions know it */
 };
 
+/* Rows of a group by what becomes of them: there are those of either side that have begun, perhaps, and those to come, which
+ * nothing is asked of yet. */
+enum list { LEFT, RIGHT, TO_COME, LISTS };
+
 struct entry {
-  struct entry *next, *previous; /* of its side, in the group */
+  struct entry *next, *previous; /* in its list of the group */
   uint32_t group;
   uint32_t references; /* in queues */
   unsigned side : 1;
+  unsigned list : 2;
   unsigned gone : 1;
   unsigned open : 1;
   unsigned definite : 1;
@@ -79,7 +84,7 @@ struct queue {
 };
 
 struct group {
-  struct entry *first[2];
+  struct entry *first[LISTS];
   struct cover cover;
   struct entry *
       lost; /* a row of the right that is none: what was lost last, or will be next; NULL: nothing more */
@@ -125,17 +130,30 @@ static void release(struct difference *node, struct entry *entry) {
   net_cells_give(&node->cells[entry->side], entry);
 }
 
-static void drop(struct difference *node, struct entry *entry) {
-  if (entry->gone) return;
-  struct group *group = net_rowmap_state(&node->groups, entry->group);
+static void link_entry(struct group *group, struct entry *entry, enum list list) {
+  entry->list = list & 3;
+  entry->previous = NULL;
+  entry->next = group->first[list];
+  if (entry->next != NULL) entry->next->previous = entry;
+  group->first[list] = entry;
+}
+
+static void unlink_entry(struct group *group, struct entry *entry) {
   if (entry->previous == NULL)
-    group->first[entry->side] = entry->next;
+    group->first[entry->list] = entry->next;
   else
     entry->previous->next = entry->next;
   if (entry->next != NULL) entry->next->previous = entry->previous;
+}
+
+static void drop(struct difference *node, struct entry *entry) {
+  if (entry->gone) return;
+  struct group *group = net_rowmap_state(&node->groups, entry->group);
+  unlink_entry(group, entry);
   entry->gone = true;
   node->rows--;
-  if (group->first[0] != NULL || group->first[1] != NULL) return;
+  for (unsigned list = 0; list < LISTS; list++)
+    if (group->first[list] != NULL) return;
   if (group->lost != NULL) {
     group->lost->gone = true;
     release(node, group->lost);
@@ -229,9 +247,7 @@ static struct entry *new_entry(struct difference *node, unsigned side, const uni
   struct group *group = net_rowmap_state(&node->groups, entry->group);
   if (fresh) *group = (struct group){.cover = {.division = FREE}};
   if (fresh) begin_lost(node, entry->group, side, row);
-  entry->next = group->first[side];
-  if (entry->next != NULL) entry->next->previous = entry;
-  group->first[side] = entry;
+  link_entry(group, entry, TO_COME);
   node->rows++;
   if (entry->open)
     *(struct entry **)net_rowmap_state(&node->open[side],
@@ -385,7 +401,7 @@ static void set_level(struct difference *node, struct entry *right, unsigned lev
     touch(node, &group->cover, (struct touched){right->group, NULL});
     return;
   }
-  for (struct entry *left = group->first[0]; left != NULL; left = left->next) {
+  for (struct entry *left = group->first[LEFT]; left != NULL; left = left->next) {
     if (!is_partner(node, left, right)) continue;
     count(&left->cover, before, level);
     touch(node, &left->cover, (struct touched){right->group, left});
@@ -420,7 +436,7 @@ static void turn_touched(struct difference *node, net_chronon time) {
     unsigned before = group->cover.division, division = division_of(&group->cover);
     group->cover.touched = false;
     group->cover.division = division & 3;
-    for (struct entry *left = division == before ? NULL : group->first[0]; left != NULL;
+    for (struct entry *left = division == before ? NULL : group->first[LEFT]; left != NULL;
          left = left->next)
       turn(node, left, before, division, time);
   }
@@ -472,8 +488,27 @@ static void change_right(struct difference *node, struct entry *right, net_chron
     next_lost(node, right, time);
 }
 
+static void count_covering(struct difference *node, struct entry *left) {
+  const struct group *group = net_rowmap_state(&node->groups, left->group);
+  for (const struct entry *right = group->first[RIGHT]; right != NULL; right = right->next)
+    if (right->level > 0 && is_partner(node, left, right)) count(&left->cover, 0, right->level);
+  if (group->lost != NULL && group->lost->level > 0) count(&left->cover, 0, group->lost->level);
+  left->cover.division = division_of(&left->cover) & 3;
+}
+
+static void begin(struct difference *node, struct entry *entry) {
+  struct group *group = net_rowmap_state(&node->groups, entry->group);
+  unlink_entry(group, entry);
+  link_entry(group, entry, entry->side == 0 ? LEFT : RIGHT);
+  if (entry->side == 1) return;
+  if (node->partners.params->condition != NULL) count_covering(node, entry);
+  begin_portion(node, entry, cover_of(node, entry)->division, NET_BEGINNING);
+  if (!entry->open) enqueue(&node->changes, entry->row[3].i, entry);
+}
+
 static void change(struct difference *node, struct entry *entry, net_chronon time) {
   if (entry->gone) return;
+  if (entry->list == TO_COME && !entry->lost) begin(node, entry);
   if (entry->side == 1) {
     change_right(node, entry, time);
   } else if (!entry->open && entry->row[3].i <= time) {
@@ -520,24 +555,9 @@ static void sweep(struct difference *node, net_chronon limit) {
 
 /* --- rows in */
 
-static void count_covering(struct difference *node, struct entry *left) {
-  const struct group *group = net_rowmap_state(&node->groups, left->group);
-  for (const struct entry *right = group->first[1]; right != NULL; right = right->next)
-    if (right->level > 0 && is_partner(node, left, right)) count(&left->cover, 0, right->level);
-  if (group->lost != NULL && group->lost->level > 0) count(&left->cover, 0, group->lost->level);
-  left->cover.division = division_of(&left->cover) & 3;
-}
-
 static void arrive(struct difference *node, unsigned side, const union net_slot *row, uint8_t marks,
                    uint64_t id) {
-  struct entry *entry = new_entry(node, side, row, marks, id);
-  if (side == 1) {
-    enqueue(&node->changes, row[0].i, entry);
-    return;
-  }
-  if (node->partners.params->condition != NULL) count_covering(node, entry);
-  begin_portion(node, entry, cover_of(node, entry)->division, NET_BEGINNING);
-  if (!entry->open) enqueue(&node->changes, row[3].i, entry);
+  enqueue(&node->changes, row[0].i, new_entry(node, side, row, marks, id));
 }
 
 static void close_row(struct difference *node, unsigned side, const union net_slot *row,
@@ -551,6 +571,7 @@ static void close_row(struct difference *node, unsigned side, const union net_sl
     entry->open = false;
     net_rowmap_remove(&node->open[side], place);
   }
+  if (entry->list == TO_COME) return;
   if (side == 0) {
     struct net_period portion = {entry->start, net_slot_instant(row, 2)};
     if (open && better && entry->given)
@@ -601,9 +622,9 @@ static void mark_strings(const struct net_node *base, struct base_strings *strin
   net_rowmap_mark_strings(&node->groups, strings);
   for (uint32_t i = 0; (i = net_rowmap_next(&node->groups, i)) < node->groups.used; i++) {
     const struct group *group = net_rowmap_state(&node->groups, i);
-    for (unsigned side = 0; side < 2; side++)
-      for (const struct entry *entry = group->first[side]; entry != NULL; entry = entry->next)
-        net_row_mark_strings(node->partners.layouts[side], strings, entry->row);
+    for (unsigned list = 0; list < LISTS; list++)
+      for (const struct entry *entry = group->first[list]; entry != NULL; entry = entry->next)
+        net_row_mark_strings(node->partners.layouts[entry->side], strings, entry->row);
   }
 }
 

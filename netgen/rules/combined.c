@@ -99,17 +99,8 @@ struct ng_node *ng_combined_select(struct ng_plan *plan, const struct ng_above *
 
 struct ng_node *ng_combined_instant(struct ng_plan *plan, struct ng_node *side,
                                     const struct ng_expr *instant, const struct ng_column **ret) {
-  *ret = instant->column;
-  if (instant->op == NG_COLUMN) return side;
-  struct ng_node *apply = ng_node_new(plan, NET_NODE_APPLY, side, NULL);
-  struct base_buffer name = BASE_BUFFER_EMPTY;
-  ng_expr_print(&name, plan, instant);
-  *ret = ng_column_computed(plan, base_arena_strdup(plan->arena, base_buffer_text(&name)),
-                            instant->type, ng_expr_reads_open(instant));
-  base_buffer_done(&name);
-  apply->expr = instant;
-  ng_columns_add(plan->arena, &apply->own, *ret);
-  return apply;
+  *ret = ng_node_compute(plan, &side, instant, NULL);
+  return side;
 }
 
 struct ng_node *ng_combined_project(struct ng_plan *plan, struct ng_node *side,

@@ -28,22 +28,6 @@ static bool in_side(const struct ng_node *side, const struct ng_expr *expr) {
          ng_expr_fits(expr, side);
 }
 
-/* The column of the rows at PORT that holds EXPR. */
-static const struct ng_column *computed(struct ng_plan *plan, struct ng_node *join, unsigned port,
-                                        const struct ng_expr *expr) {
-  if (expr->op == NG_COLUMN) return expr->column;
-  struct ng_node *apply = ng_node_new(plan, NET_NODE_APPLY, join->inputs[port], NULL);
-  struct base_buffer name = BASE_BUFFER_EMPTY;
-  ng_expr_print(&name, plan, expr);
-  apply->expr = expr;
-  ng_columns_add(plan->arena, &apply->own,
-                 ng_column_new(plan, base_arena_strdup(plan->arena, base_buffer_text(&name)),
-                               expr->type, false));
-  base_buffer_done(&name);
-  join->inputs[port] = apply;
-  return apply->own.items[0];
-}
-
 /* Is CONJUNCT a key? RET_SIDES: what of the left input is equal to what of the right one. */
 static bool is_key(const struct ng_node *join, const struct ng_expr *conjunct,
                    const struct ng_expr *ret_sides[2]) {
@@ -74,7 +58,8 @@ static bool key_of(struct ng_plan *plan, struct ng_node *join, const struct ng_e
                    struct ng_key *ret) {
   const struct ng_expr *sides[2];
   if (!is_key(join, *conjunct, sides)) return false;
-  *ret = (struct ng_key){computed(plan, join, 0, sides[0]), computed(plan, join, 1, sides[1])};
+  *ret = (struct ng_key){ng_node_compute(plan, &join->inputs[0], sides[0], NULL),
+                         ng_node_compute(plan, &join->inputs[1], sides[1], NULL)};
   const struct ng_expr *both[2] = {compared(plan->arena, ret->left, ret->right),
                                    compared(plan->arena, ret->right, ret->left)};
   if (sides[0]->op != NG_COLUMN || sides[1]->op != NG_COLUMN)

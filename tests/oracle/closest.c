@@ -161,12 +161,12 @@ struct search {
   const struct ng_expr *sequence;
   const bool *left, *right; /* the variables of either side */
   bool other_is_left;       /* what is looked for between */
+  bool by_word;
   struct net_instant from, to;
   const struct oracle_tuple **own;
   enum net_truth between; /* so far */
 };
 
-/* The conjuncts of WHERE of the form e = f about variables of both sides only. */
 /* Does EXPR speak of the variables of one side alone, or of none? */
 static bool is_one_sided(const struct search *search, const struct ng_expr *expr) {
   size_t count = search->oracle->query->variable_count;
@@ -181,11 +181,49 @@ static bool is_one_sided(const struct search *search, const struct ng_expr *expr
   return !others && !(left && right);
 }
 
+static bool has_function(const struct ng_expr *expr) {
+  bool any = expr->type.base == NET_TEMPORAL;
+  for (unsigned i = 0; i < expr->arg_count; i++) any = any || has_function(expr->args[i]);
+  return any;
+}
+
+/* Is CONDITION about the tuple of one variable and nothing else? */
+static bool is_alone(const struct oracle *oracle, const struct ng_expr *condition) {
+  size_t count = oracle->query->variable_count, spoken = 0;
+  bool *used = BASE_NEW_ARRAY(oracle->arena, count, bool), others = false;
+  mark_variables(condition, used, &others);
+  for (size_t i = 0; i < count; i++) spoken += used[i];
+  return !others && spoken == 1 && !has_function(condition);
+}
+
+static enum net_truth own_condition(struct oracle *oracle, const struct ng_expr *condition) {
+  const char *before = oracle->error;
+  enum net_truth truth = oracle_condition(oracle, condition);
+  if (oracle->error) oracle->may_fail = true;
+  oracle->error = before;
+  return truth;
+}
+
+/* Of the conjuncts of WHERE those that are about one tuple alone, which is there. */
+static void ask_own(struct oracle *oracle, const struct ng_expr *where, size_t variable) {
+  bool *used = BASE_NEW_ARRAY(oracle->arena, oracle->query->variable_count, bool), others = false;
+  if (where->op == NG_AND) {
+    ask_own(oracle, where->args[0], variable);
+    ask_own(oracle, where->args[1], variable);
+    return;
+  }
+  mark_variables(where, used, &others);
+  if (used[variable] && is_alone(oracle, where)) (void)own_condition(oracle, where);
+}
+
+/* The conjuncts of WHERE of the form e = f about variables of both sides only, and where a word chooses those that
+ * are about one tuple alone: an error in one counts only if none of the others is F. */
 static enum net_truth equalities(const struct search *search, const struct ng_expr *where) {
   struct oracle *oracle = search->oracle;
   if (!where) return NET_TRUE;
   if (where->op == NG_AND)
     return net_and(equalities(search, where->args[0]), equalities(search, where->args[1]));
+  if (search->by_word && is_alone(oracle, where)) return own_condition(oracle, where);
   struct extent extent;
   if (where->op != NG_EQ || oracle_has_cut(where) || !is_safe(where, &extent)) return NET_TRUE;
   bool both = is_one_sided(search, where->args[0]) && is_one_sided(search, where->args[1]);
@@ -391,11 +429,32 @@ enum net_truth oracle_closest(struct oracle *oracle, const struct ng_expr *seque
   for (int side = 0; side < 2; side++) {
     /* For each before it the first one, or the last one before each: the others do not count. */
     if (sequence->index == (side == 0 ? NG_SEQUENCE_FIRST : NG_SEQUENCE_LAST)) continue;
-    struct search search = {oracle, sequence, left, right, side == 0, from, to, own, NET_FALSE};
+    bool by_word = ng_sequence_by_word((enum ng_sequence)sequence->index);
+    struct search search = {oracle,  sequence, left, right, side == 0,
+                            by_word, from,     to,   own,   NET_FALSE};
     try_all(&search, 0);
     between = net_or(between, search.between);
     if (oracle->world->missing && between != NET_TRUE && is_lost_between(&search))
       between = NET_UNKNOWN;
   }
   return net_not(between);
+}
+
+static bool chooses_by_word(const struct ng_expr *expr) {
+  bool found = expr->op == NG_T_SEQUENCE && ng_sequence_by_word((enum ng_sequence)expr->index);
+  for (unsigned i = 0; i < expr->arg_count; i++) found = found || chooses_by_word(expr->args[i]);
+  return found;
+}
+
+/* Where a word chooses, each tuple is asked what concerns it alone, whether it has a partner or not. */
+void oracle_ask_alone(struct oracle *oracle) {
+  const struct ng_query *query = oracle->query;
+  if (!query->when || !query->where || !chooses_by_word(query->when)) return;
+  for (size_t i = 0; i < query->variable_count; i++) {
+    for (size_t j = 0; j < oracle->inputs[i].count; j++) {
+      oracle->tuples[i] = &oracle->inputs[i].tuples[j];
+      ask_own(oracle, query->where, i);
+    }
+    oracle->tuples[i] = NULL;
+  }
 }

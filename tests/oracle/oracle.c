@@ -517,6 +517,7 @@ static void evaluate(struct oracle *oracle, struct oracle_relation *ret) {
   oracle->segments = BASE_NEW_ARRAY(arena, query->aggregate_count, const struct oracle_segment *);
   oracle->doubts = BASE_NEW_ARRAY(arena, query->aggregate_count, const struct oracle_segment *);
   take_inputs(oracle);
+  oracle_ask_alone(oracle);
   for (size_t i = 0; i < query->aggregate_count; i++)
     oracle_aggregate(oracle, i, &oracle->aggregates[i]);
   combine_from(oracle, 0, ret);

@@ -157,6 +157,7 @@ struct oracle_relation oracle_compensated(struct oracle *oracle, const struct ng
 /* closest.c: does nothing that goes with either side lie between FROM and TO? */
 enum net_truth oracle_closest(struct oracle *oracle, const struct ng_expr *sequence,
                               struct net_instant from, struct net_instant to);
+void oracle_ask_alone(struct oracle *oracle); /* what of it fails may fail the query */
 
 /* aggregate.c, aggregate_value.c */
 void oracle_aggregate(struct oracle *oracle, size_t index, struct oracle_segments *ret);

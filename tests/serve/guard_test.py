@@ -389,6 +389,16 @@ def conditions(world):
     for where in ('1 / (p.b - 6) > 0 or 1 = 1', 'not (1 / (p.b - 6) > 100)'):
         code, out, error = nobody(world, '--format', 'count', '-c', f'range of p is Part retrieve (p.a) where {where}')
         equal((code, out, error), (0, '1\n', ''), where)
+    # What a condition hides is absent, and the condition's own domains need no permit.
+    world.good('create period Span (k = i4) append to Span (k = 1) start 0 stop 10 append to Span (k = 2) start 0 stop 10 '
+               'create period Cover (k = i4, hidden = i4) append to Cover (k = 1, hidden = 0) start 2 stop 4 '
+               'append to Cover (k = 2, hidden = 1) start 3 stop 6 define permit retrieve on Span to nobody '
+               'range of c is Cover define permit retrieve on Cover (k) to nobody where c.hidden = 0', '-q')
+    for where, rows in (('', 4), ('where c.k = s.k', 3), ('where c.k = s.k when c overlap s', 1),
+                        ('where c.k = 2', 2)):
+        code, out, error = nobody(world, '--format', 'count', '-c',
+                                  f'range of s is Span range of c is Cover retrieve (s.k) unless c {where}')
+        equal((code, out, error), (0, f'{rows}\n', ''), where)
     targets = ', '.join(f'x{i} = ' + ' + '.join(['p.a'] * 250) for i in range(2))
     code, out, error = nobody(world, '--format', 'count', '-c', f'range of p is Part retrieve ({targets})')
     equal((code, out, error), (0, '1\n', ''), 'many places')

@@ -10,7 +10,7 @@
 static const char *const sequences[] = {
     [NG_SEQUENCE_FULL] = "full",         [NG_SEQUENCE_CLOSEST] = "closest",
     [NG_SEQUENCE_DISTINCT] = "distinct", [NG_SEQUENCE_FIRST] = "first",
-    [NG_SEQUENCE_LAST] = "last",
+    [NG_SEQUENCE_LAST] = "last",         [NG_SEQUENCE_NEAREST] = "closest",
 };
 
 const char *tql_sequence_name(enum ng_sequence sequence) {
@@ -46,10 +46,8 @@ static bool *variables_of(const struct check *check, const struct ng_expr *expr,
   return used;
 }
 
-/* Does EXPR choose by a word of its own? */
-static bool by_word(const struct check *check, const struct ng_expr *expr) {
-  return expr->op == NG_T_SEQUENCE && expr->index != NG_SEQUENCE_FULL &&
-         expr->index != check->binder->scope->settings->sequence;
+static bool by_word(const struct ng_expr *expr) {
+  return expr->op == NG_T_SEQUENCE && ng_sequence_by_word((enum ng_sequence)expr->index);
 }
 
 /* Is EXPR a sequence whose both operands speak of variables? */
@@ -62,15 +60,16 @@ static bool is_closest(const struct check *check, const struct ng_expr *expr) {
 }
 
 static void refuse(struct check *check, const struct ng_expr *expr, const char *what) {
-  bool word = by_word(check, expr) || check->binder->scope->settings->sequence == NG_SEQUENCE_FULL;
+  enum ng_sequence sequence =
+      expr->op == NG_T_SEQUENCE ? (enum ng_sequence)expr->index : check->binder->query->sequence;
+  bool word = ng_sequence_by_word(sequence);
   base_report_hint(
       check->binder->analysis->diags, MSG_CLOSEST_PLACE, check->binder->analysis->source,
       &expr->range,
       word ? "name the pairs as a derived relation first, or write each: all that follow"
            : "set sequence full, or name the pairs as a derived relation first",
       word ? "where a sequence says %s, %s" : "under set sequence %s, %s",
-      tql_sequence_name(word ? (enum ng_sequence)expr->index : check->binder->query->sequence),
-      what);
+      tql_sequence_name(sequence), what);
   check->fits = false;
 }
 
@@ -87,7 +86,7 @@ static const char *misfit_in(const struct ng_expr *expr) {
 static void check_temporal(struct check *check, const struct ng_expr *expr, bool conjunct) {
   if (expr->op == NG_T_START || expr->op == NG_T_STOP) return; /* these drop the condition */
   bool closest = is_closest(check, expr);
-  if (!closest && by_word(check, expr)) {
+  if (!closest && by_word(expr)) {
     refuse(check, expr, "; needs a tuple variable on each of its sides");
     return;
   }

@@ -184,7 +184,7 @@ static enum ng_sequence chosen_by_word(enum tql_sequence_choice choice) {
     case TQL_LATEST:
       return NG_SEQUENCE_LAST;
     case TQL_NEAREST:
-      return NG_SEQUENCE_CLOSEST;
+      return NG_SEQUENCE_NEAREST;
     default:
       return NG_SEQUENCE_FULL;
   }

@@ -86,7 +86,7 @@ static enum base_status earliest_tuple(struct tql_session *session, const struct
   for (size_t i = 0; i < query->variable_count && status == BASE_OK; i++) {
     const struct ng_relation *relation = query->variables[i].relation;
     bool any = false;
-    net_chronon first = NET_FOREVER, last;
+    net_chronon first = NET_FOREVER;
     if (relation->kind == NG_REL_CLOCK || query->variables[i].costs) continue;
     if (query->variables[i].paces) {
       note_first(ret_any, ret, begin_of_pace(session, query));
@@ -96,7 +96,7 @@ static enum base_status earliest_tuple(struct tql_session *session, const struct
     status = input != NULL && session_is_looked_through(input)
                  ? earliest_of_view(session, input, finite, &any, &first)
              : finite ? st_first_finite(session->database, relation->name, &any, &first)
-                      : st_extent(session->database, relation->name, &any, &first, &last);
+                      : st_first(session->database, relation->name, &any, &first);
     if (status == BASE_OK && any) note_first(ret_any, ret, first);
   }
   if (*ret_any) *ret = begin_of_clocks(query, *ret);

@@ -493,6 +493,9 @@ const struct tql_statement *session_permitted(struct tql_session *session,
   struct base_arena *arena = session->statement_arena;
   struct tql_statement *copy = BASE_NEW(arena, struct tql_statement);
   *copy = *statement;
+  copy->absences = BASE_NEW_ARRAY(arena, statement->absence_count, struct tql_absence);
+  for (size_t i = 0; i < statement->absence_count; i++)
+    copy->absences[i] = statement->absences[i]; /* conditions are added to their clauses */
   if (statement->kind == TQL_S_EXPLAIN) {
     const struct tql_statement *inner = session_permitted(session, statement->inner);
     copy->inner = (struct tql_statement *)inner;
